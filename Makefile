@@ -3,7 +3,7 @@
 #            client libraries against the gateway
 GO ?= go
 
-.PHONY: run build cross release image tools house prove test test-long agents peers evidence bench fuzz properties check clean
+.PHONY: run build cross release image tools house prove clients test test-long agents peers evidence bench fuzz properties check clean
 
 run: build
 	./bin/stopgate demo
@@ -57,6 +57,10 @@ image:
 # exported, words of comments.
 house:
 	@$(GO) run ./internal/testkit/house
+
+# The clients for Python and TypeScript, with the agent frameworks that they have adapters for.
+clients: build
+	$(MAKE) -C clients test
 
 # The model of how gates that share a store release calls, in every interleaving.
 prove: tools
