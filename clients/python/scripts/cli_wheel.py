@@ -15,7 +15,7 @@ import sys
 import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from hatch_build import version  # noqa: E402
+from hatch_build import version  # type: ignore[import-not-found, unused-ignore]  # noqa: E402
 
 # The program is linked statically: any Linux has what it needs. macOS 12 is the oldest one that Go supports.
 TAGS = {

@@ -151,6 +151,12 @@ def test_cancellation_in_the_middle(fake: Gate) -> None:
     assert ran == []
 
 
+def test_arguments_that_are_too_long(fake: Gate) -> None:
+    with pytest.raises(BadArguments, match="the relay takes"):
+        fake.decide("fine", {"a": "x" * (17 << 20)})
+    assert fake.decide("fine", {}).allowed
+
+
 def test_closed_gate(fake_program: Callable[[str], str]) -> None:
     gate = stopgate_client.local(binary=fake_program("well"))
     gate.close()

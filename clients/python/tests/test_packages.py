@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import os
 import pathlib
 import re
@@ -29,7 +30,8 @@ def build(directory: pathlib.Path, program: str) -> list[pathlib.Path]:
     for kind in ("wheel", "sdist"):
         subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", directory], cwd=PACKAGE, env=ENVIRONMENT,
                        check=True, capture_output=True)
-    line = [sys.executable, PACKAGE / "scripts" / "cli_wheel.py", f"{system()}", program, PACKAGE.parents[1] / "LICENSE", directory]
+    script, license = PACKAGE / "scripts" / "cli_wheel.py", PACKAGE.parents[1] / "LICENSE"
+    line = [sys.executable, str(script), system(), program, str(license), str(directory)]
     subprocess.run(line, env=ENVIRONMENT, check=True, capture_output=True)
     return sorted(directory.iterdir())
 
@@ -82,7 +84,7 @@ def test_installed_packages_decide(packages: list[pathlib.Path], tmp_path: pathl
 def test_versions(monkeypatch: pytest.MonkeyPatch, described: str, want: str) -> None:
     monkeypatch.setenv("STOPGATE_VERSION", described)
     monkeypatch.syspath_prepend(str(PACKAGE))
-    from hatch_build import version
+    version = importlib.import_module("hatch_build").version
 
     if want is None:
         with pytest.raises(ValueError):

@@ -9,10 +9,11 @@ import subprocess
 from collections.abc import Sequence
 from typing import Any, Optional, Union
 
-from .errors import BadAnswer, GateUnavailable, StopgateError
+from .errors import BadAnswer, BadArguments, GateUnavailable, StopgateError
 from ._transport import MAX_BODY, Exchange, Lines, Request, Response, expire, refusal
 
 _PROTOCOL = 1
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 class Relay:
@@ -281,9 +282,9 @@ class _Exchange:
 
 
 def _bytes(frame: dict[str, Any]) -> bytes:
-    data = json.dumps(frame, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+    data = _ENCODER.encode(frame).encode() + b"\n"
     if len(data) > MAX_BODY:
-        raise GateUnavailable(f"the request has {len(data)} bytes; the relay takes {MAX_BODY}")
+        raise BadArguments(f"the request has {len(data)} bytes; the relay takes {MAX_BODY}")
     return data
 
 

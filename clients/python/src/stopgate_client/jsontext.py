@@ -29,7 +29,7 @@ def encode(value: Any) -> str:
     Besides plain values it accepts tuples, enumerations, dataclasses, models of pydantic, and dates,
     paths and UUIDs as their text.
     """
-    text = json.dumps(plain(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    text = _encoder.encode(plain(value))
     check_unicode(text)
     return text
 
@@ -127,4 +127,5 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
+_encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))  # json.dumps would make one each time
 _decoder = json.JSONDecoder(parse_float=_float, parse_constant=_constant, object_pairs_hook=_object)
