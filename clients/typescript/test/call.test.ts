@@ -68,7 +68,7 @@ test("a call that is left is cancelled", async () => {
 });
 
 test("failures of the gate are errors within the deadline", async () => {
-  const quick = await fakeGate({ timeout: 1500 });
+  const quick = await fakeGate({ timeout: 4000 });
   const run = async (tool: string): Promise<unknown> => {
     const call = quick.call(tool);
     await call.feed("{}");

@@ -35,10 +35,10 @@ for (const [tool, error, code] of [
   ["short", BadAnswer],
 ] as const) {
   test(`a gate that answers with ${tool}: an error within the deadline`, async () => {
-    const gate = tool === "hang" ? await fakeGate({ timeout: 1500 }) : shared;
+    const gate = tool === "hang" ? await fakeGate({ timeout: 4000 }) : shared;
     const began = performance.now();
     await assert.rejects(gate.decide(tool, { a: 1 }), (thrown: unknown) => thrown instanceof error && thrown instanceof StopgateError && (code === undefined || (thrown as Problem).code === code));
-    assert.ok(performance.now() - began < 4000);
+    assert.ok(performance.now() - began < 8000);
   });
 }
 

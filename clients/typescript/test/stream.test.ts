@@ -99,7 +99,7 @@ for (const api of apis) {
   });
 
   test(`${api}: a gate that hangs: an error, and the provider's stream is closed`, async () => {
-    const quick = await fakeGate({ timeout: 1500 });
+    const quick = await fakeGate({ timeout: 4000 });
     const server = await provider(api, [{ name: "hang", args: "{}" }]);
     const stream = quick.stream(await sdk(api, server.url));
     await assert.rejects(async () => { for await (const _ of stream) continue; }, GateTimeout);
