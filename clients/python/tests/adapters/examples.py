@@ -21,7 +21,7 @@ def prints(program: str, last: str = "model: " + REFUSED, env: Mapping[str, str]
     """Require that a program of examples/python prints what README.md there shows, and `last` at its end."""
     with machine() as home:
         path = f"{ROOT}/clients/python/src"
-        inherited = {name: value for name, value in os.environ.items() if name in ("PATH", "PYTHONPATH", "LANG")}
+        inherited = {name: value for name, value in os.environ.items() if name in ("PATH", "LANG")}
         search = f"{home.home}:{inherited.get('PATH', '')}"
         known = {"PYTHONPATH": path, **inherited, **home.environment(), "PATH": search, **(env or {})}
         ran = subprocess.run(

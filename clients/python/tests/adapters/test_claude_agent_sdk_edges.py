@@ -20,19 +20,19 @@ from tools import Tools
 
 import stopgate_client
 from stopgate_client import AsyncGate, BadArguments
-from stopgate_client.adapters._claude_output import same_shape
+from stopgate_client.adapters._claude import same_shape
 from stopgate_client.adapters.claude_agent_sdk import guard
 
 BASH = """
 version = 1
 [tools.Bash]
-parameters = { command = { type = "command", required = true }, description = { type = "string" } }
+parameters = { command = { type = "string", required = true }, description = { type = "string" } }
 [tools.Bash.policy]
 run = [
   { arg = "/command", prefix = "touch", mode = "deny", reason = "Nothing is touched." },
-  { arg = "/command", prefix = "cat", mode = "unattended", ignores = ["/description"] },
+  { arg = "/command", pattern = "^cat (open|secret)(; exit 3)?$", mode = "unattended", ignores = ["/description"] },
 ]
-result = [{ arg = "/command", const = "cat secret", mode = "skip" }, { mode = "unattended" }]
+result = [{ arg = "/command", pattern = "secret", mode = "skip" }, { mode = "unattended" }]
 """
 
 
@@ -63,6 +63,16 @@ def test_own_tools_of_claude_code_are_judged_in_every_permission_mode(home: Mach
     assert "Nothing is touched" in script.text_of("c1") and not (home.project / "made").exists()
     assert "an open text" in script.text_of("c2")
     assert "withheld" in script.text_of("c3") and not any("the text of the secret" in r for r in script.requests)
+
+
+def test_the_run_ends_where_the_text_of_a_failed_call_is_withheld(home: Machine) -> None:
+    (home.project / "secret").write_text("the text of the secret")
+    (home.project / "open").write_text("an open text")
+    script = Script([bash("c1", "cat open; exit 3"), bash("c2", "cat secret; exit 3"), bash("c3", "cat open")])
+
+    run(home, lambda gate: ask(gate, script, tools=["Bash"], permission_mode="bypassPermissions", cwd=home.project), BASH)
+    assert "an open text" in script.text_of("c1") and script.played == 2
+    assert not any("the text of the secret" in r for r in script.requests)
 
 
 def test_a_skipped_call_does_not_run(home: Machine) -> None:

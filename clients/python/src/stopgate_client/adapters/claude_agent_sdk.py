@@ -10,7 +10,6 @@ If the gate fails, calls are refused and results withheld. A tool of an MCP serv
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
@@ -19,7 +18,7 @@ from claude_agent_sdk import ClaudeAgentOptions, HookMatcher
 
 from stopgate_client import AsyncGate, AsyncOutcome, AsyncSession, BadArguments, StopgateError
 
-from ._claude_output import same_shape
+from ._claude import decision, named, replaced
 
 _DAY = 86_400.0  # the gate ends its questions earlier
 
@@ -37,13 +36,8 @@ def guard(
     if hooks.get("PreToolUse"):
         raise BadArguments("the options have PreToolUse hooks, which could change a judged call: add hooks that only look after guard()")
     ours = _Hooks(gate, session, frozenset(own))
-    for event, hook in {
-        "PreToolUse": ours.before,
-        "PreSkillShellCommand": ours.before,
-        "PostToolUse": ours.after,
-        "PostToolUseFailure": ours.failed,
-    }.items():
-        hooks.setdefault(event, []).append(HookMatcher(hooks=[hook], timeout=_DAY, on_failure="block"))  # type: ignore[list-item]
+    for event, hook in ours.of_events().items():
+        hooks.setdefault(event, []).append(HookMatcher(hooks=[hook], timeout=_DAY, on_failure="block"))
     return replace(options, hooks=hooks)
 
 
@@ -51,37 +45,46 @@ class _Hooks:
     def __init__(self, gate: AsyncGate, session: AsyncSession | str | None, own: frozenset[str]) -> None:
         self._gate, self._session, self._own = gate, session, own
         self._running: dict[str, AsyncOutcome] = {}
+        self._unreadable: set[str] = set()
+
+    def of_events(self) -> dict[str, Any]:
+        before = {"PreToolUse": self.before, "PreSkillShellCommand": self.before}
+        return before | {"PostToolUse": self.after, "PostToolUseFailure": self.failed, "PostToolBatch": self.batch}
 
     async def before(self, event: dict[str, Any], _id: str | None, _context: Any) -> dict[str, Any]:
         """Judge a call. A failure of the gate is a refusal; every other failure blocks the call, too."""
-        tool, server = self._named(event)
-        proposed, facts = copy.deepcopy(event["tool_input"]), {"agent": event.get("agent_type"), "call_id": event["tool_use_id"]}
+        tool, server = named(event, self._own)
+        facts: dict[str, Any] = {"server": server, "agent": event.get("agent_type"), "call_id": event["tool_use_id"]}
         try:
-            outcome = await self._gate.decide(tool, proposed, server=server, session=self._session, **facts)
+            outcome = await self._gate.decide(tool, event["tool_input"], session=self._session, **facts)
         except StopgateError as error:
-            return _decision(event, "deny", f"[stopgate] The tool call `{tool}` was not run: {error}")
+            return decision(event, "deny", f"[stopgate] The tool call `{tool}` was not run: {error}")
         if not outcome.allowed:
-            return _decision(event, "deny", outcome.model_text)
+            return decision(event, "deny", outcome.model_text)
         if event["hook_event_name"] == "PreToolUse":
             self._running[event["tool_use_id"]] = outcome
-            return _decision(event, "allow", outcome.public, updatedInput=outcome.args)
+            return decision(event, "allow", outcome.public, updatedInput=outcome.args)
         if outcome.args != event["tool_input"]:  # a command of a skill: it can be refused, not changed
-            return _decision(event, "deny", f"[stopgate] The tool call `{tool}` was not run: a person changed it.")
+            return decision(event, "deny", f"[stopgate] The tool call `{tool}` was not run: a person changed it.")
         return {}
 
     async def after(self, event: dict[str, Any], _id: str | None, _context: Any) -> dict[str, Any]:
         """Report a result, and replace it by the part that the model may read."""
         told = await self._told(event, event["tool_response"], failed=None)
-        if told is None:
-            return {}
-        output = same_shape(event["tool_name"], event["tool_response"], told)
-        specific = {"hookEventName": "PostToolUse", "updatedToolOutput": output, "updatedMCPToolOutput": output}
-        return {"decision": "block", "reason": told, "hookSpecificOutput": specific}
+        return {} if told is None else replaced(event, told)
 
     async def failed(self, event: dict[str, Any], _id: str | None, _context: Any) -> dict[str, Any]:
-        """Report a failure. Claude Code cannot withhold its text: the run ends instead."""
-        told = await self._told(event, event["error"], failed=True)
-        return {} if told is None else {"continue_": False, "stopReason": told}
+        """Report a failure. Claude Code does not let its text be replaced: if the model may not read it, `batch` ends the run."""
+        self._unreadable.add(event["tool_use_id"])
+        if await self._told(event, event["error"], failed=True) is None:
+            self._unreadable.remove(event["tool_use_id"])
+        return {}
+
+    async def batch(self, event: dict[str, Any], _id: str | None, _context: Any) -> dict[str, Any]:
+        """End the run, before the model's next request, if that has a text that the model may not read or that was not judged."""
+        if not {call["tool_use_id"] for call in event["tool_calls"]} & (self._unreadable | self._running.keys()):
+            return {}
+        return {"continue_": False, "stopReason": "[stopgate] The text of a failed call is withheld, so the run ends."}
 
     async def _told(self, event: dict[str, Any], result: Any, failed: bool | None) -> str | None:
         """Return the text for the model, or None for the result itself."""
@@ -90,17 +93,3 @@ class _Hooks:
         except (StopgateError, KeyError) as error:
             return f"[stopgate] The result of `{event['tool_name']}` is withheld: {type(error).__name__}."
         return None if delivery.delivered and not delivery.changed else delivery.model_text
-
-    def _named(self, event: dict[str, Any]) -> tuple[str, str | None]:
-        """Return the name of the tool in rules, and its server."""
-        tool, of = event["tool_name"], event.get("mcp_server") or {}
-        if not tool.startswith("mcp__"):
-            return tool, None
-        server = of.get("name") or tool.removeprefix("mcp__").partition("__")[0]
-        name = tool.removeprefix(f"mcp__{server}__")
-        return (name, None) if server in self._own and of.get("source") == "sdk" else (f"{server}__{name}", server)
-
-
-def _decision(event: dict[str, Any], decision: str, reason: str, **members: Any) -> dict[str, Any]:
-    specific = {"hookEventName": event["hook_event_name"], "permissionDecision": decision, "permissionDecisionReason": reason}
-    return {"hookSpecificOutput": specific | members}

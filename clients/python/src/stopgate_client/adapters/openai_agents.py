@@ -45,7 +45,6 @@ class _Guard:
         if id(agent) in self._agents:
             return self._agents[id(agent)][1]
         guard = self
-
         class Guarded(type(agent)):  # type: ignore[misc]
             async def get_all_tools(self, run_context: RunContextWrapper[Any]) -> list[Tool]:
                 return [guard.tool(tool) for tool in await super().get_all_tools(run_context)]
@@ -57,9 +56,9 @@ class _Guard:
         return guarded
 
     def tool(self, tool: Tool) -> Tool:
+        if not isinstance(tool, FunctionTool) and tool.name in self._unjudged:
+            return tool
         if not isinstance(tool, FunctionTool):
-            if tool.name in self._unjudged:
-                return tool
             raise StopgateError(f"the tool {tool.name!r} is no function of this program, so its calls cannot be judged: name it in unjudged, or remove it")
         if isinstance(tool.on_invoke_tool, _Judged):
             return tool
@@ -96,7 +95,6 @@ class _Judged:
     async def __call__(self, context: ToolContext[Any], args: str) -> Any:
         definition = {"description": self._tool.description, "parameters": self._tool.params_json_schema}
         facts = {"agent": context.agent.name if context.agent else None, "call_id": context.tool_call_id, "definition": definition}
-        found = await self._guard.decide(
-            context.qualified_tool_name, args, lambda o: self._tool.on_invoke_tool(context, o.args_text), _REPORT, **facts
-        )
+        call = lambda outcome: self._tool.on_invoke_tool(context, outcome.args_text)  # noqa: E731
+        found = await self._guard.decide(context.qualified_tool_name, args, call, _REPORT, **facts)
         return found.text if isinstance(found, Told) else found
