@@ -35,8 +35,9 @@ type operation struct {
 }
 
 type body struct {
-	Ref     string `yaml:"$ref"`
-	Content map[string]struct{ Schema any }
+	Ref      string `yaml:"$ref"`
+	Required bool
+	Content  map[string]struct{ Schema any }
 }
 
 type response struct {
@@ -175,7 +176,7 @@ func (x transport) check(r *http.Request, sent []byte, w *httptest.ResponseRecor
 	if b.Ref != "" {
 		b = x.contract.doc.Components.RequestBodies[strings.TrimPrefix(b.Ref, "#/components/requestBodies/")]
 	}
-	if content, ok := b.Content["application/json"]; ok {
+	if content, ok := b.Content["application/json"]; ok && (b.Required || len(sent) > 0) {
 		x.contract.check(x.t, name+" request", content.Schema, sent)
 	}
 }

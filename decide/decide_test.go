@@ -111,6 +111,9 @@ func newFixture(t *testing.T, change func(*decide.Options)) *fixture {
 	}
 	o := decide.Options{
 		Gate: d.gate, Program: func() gate.Policy { return program }, Queue: queue, Sessions: store, Records: rows{d.records}, Lockdowns: store,
+		Describe: func() decide.Description {
+			return decide.Description{Version: "v1", Project: "/p", Files: []decide.PolicyFile{{Path: "/p/stopgate.toml", SHA256: "aa", Trusted: true}}, Policy: program.Hash()}
+		},
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/plain; version=0.0.4")
 			io.WriteString(w, "stopgate_up 1\n")

@@ -57,7 +57,7 @@ type Question struct {
 	// State is waiting, approved, edited, declined, used or withdrawn.
 	State    string              `json:"state"`
 	By       string              `json:"by"`
-	Via      string              `json:"via"` // command, terminal, page, api, client, agent or grant
+	Via      string              `json:"via"` // command, terminal, page, api, client, agent, program or grant
 	Reason   string              `json:"reason"`
 	Edit     string              `json:"edit"`
 	Answered time.Time           `json:"answered"`

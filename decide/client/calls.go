@@ -39,6 +39,9 @@ type Call struct {
 	// Wait is the time for which the gate waits for approval before it responds, at most 10
 	// minutes. 0 returns a pending decision at once.
 	Wait time.Duration
+	// Answers reports that this program answers questions about the call, with the key of its session
+	// ([Client.WithKey]). The question is in [Approval], and then [Client.Wait] waits for the end.
+	Answers bool
 }
 
 // Definition is the declaration of a tool.
@@ -88,6 +91,24 @@ type Approval struct {
 	ID     string `json:"id"`
 	By     string `json:"by"`
 	Edited bool   `json:"edited"`
+	// Question is all of the question, if this program may answer it.
+	Question *Question `json:"-"`
+}
+
+// UnmarshalJSON reads a question, or what identifies it.
+func (a *Approval) UnmarshalJSON(text []byte) error {
+	type plain Approval
+	q := new(Question)
+	if err := json.Unmarshal(text, (*plain)(a)); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, q); err != nil {
+		return err
+	}
+	if a.Question = nil; q.Proposal != "" {
+		a.Question = q
+	}
+	return nil
 }
 
 // Allowed reports whether the call can run with exactly the bytes in Args.
@@ -134,6 +155,15 @@ func (c *Call) whole() (callBody, error) {
 	return b, nil
 }
 
+// header returns what the client prefers, and whether it answers.
+func (c *Call) header() http.Header {
+	h := merge(prefer(c.Wait), http.Header{})
+	if c.Answers {
+		h.Set("Stopgate-Approver", "program")
+	}
+	return h
+}
+
 // Check evaluates the policy for a call, without recording, reserving or asking. The result is
 // not a permission to run the call. Scope decide.
 func (c *Client) Check(ctx context.Context, call Call) (CheckResult, error) {
@@ -156,11 +186,8 @@ func (c *Client) Decide(ctx context.Context, call Call) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
-	header := prefer(call.Wait)
+	header := call.header()
 	if call.Key != "" {
-		if header == nil {
-			header = http.Header{}
-		}
 		header.Set("Idempotency-Key", call.Key)
 	}
 	return c.decision(ctx, request{method: http.MethodPost, path: "/v1/calls", header: header, body: body}, call.Tool)

@@ -40,6 +40,7 @@ import (
 type Client struct {
 	base  string // scheme, host and optional path, without a trailing slash
 	token string
+	key   string // of a session
 	http  *http.Client
 }
 
@@ -152,6 +153,9 @@ func (c *Client) open(ctx context.Context, r request, body io.Reader) (*http.Res
 	out.Header.Set("User-Agent", "stopgate-client")
 	if body != nil && out.Header.Get("Content-Type") == "" {
 		out.Header.Set("Content-Type", "application/json")
+	}
+	if c.key != "" {
+		out.Header.Set("Stopgate-Session-Key", c.key)
 	}
 	if c.token != "" {
 		out.Header.Set("Authorization", "Bearer "+c.token)

@@ -24,6 +24,39 @@ func (c *Client) NewSession(ctx context.Context) (stopgate.SessionID, error) {
 	return out.Session, err
 }
 
+// Begun is a session that this program began, with its key.
+type Begun struct {
+	Session stopgate.SessionID `json:"session"`
+	// Key permits to report about the session, and to see and answer its questions. It is for this
+	// program alone: what the model can reach must not get it.
+	Key string `json:"key"`
+}
+
+// Begin begins a session at a gate of this machine, and returns its key. The zero name is one that
+// nobody can guess. A session that has begun already is a [*Problem] with the code session_exists.
+func (c *Client) Begin(ctx context.Context, name stopgate.SessionID) (Begun, error) {
+	var out Begun
+	r := request{method: http.MethodPost, path: "/v1/sessions"}
+	if name != "" {
+		r.body = map[string]stopgate.SessionID{"session": name}
+	}
+	err := c.do(ctx, r, &out)
+	if err == nil && (out.Session == "" || out.Key == "" || name != "" && out.Session != name) {
+		err = errNotAGate
+	}
+	if err != nil {
+		return Begun{}, err
+	}
+	return out, nil
+}
+
+// WithKey returns a client of the same gate that sends the key of a session.
+func (c *Client) WithKey(key string) *Client {
+	keyed := *c
+	keyed.key = key
+	return &keyed
+}
+
 // Owner identifies a session. The zero Principal is the client's own.
 type Owner struct {
 	Principal stopgate.Principal

@@ -22,6 +22,7 @@ type Stream struct {
 	call    Call
 	to      *io.PipeWriter
 	gone    func() error  // reason why the call's context ended, or nil
+	asked   chan Question // the question, at most twice
 	refused chan struct{} // closed if the decision arrives before the end of the arguments
 	done    chan struct{} // closed when the decision has been read
 
@@ -36,6 +37,7 @@ type Stream struct {
 type streamLine struct {
 	Verdict  *Verdict  `json:"verdict"`
 	Received int64     `json:"received"`
+	Approval *Question `json:"approval"`
 	Call     *Decision `json:"call"`
 }
 
@@ -50,7 +52,7 @@ func (c *Client) Stream(ctx context.Context, call Call) (*Stream, error) {
 	// The gate sends headers as soon as it knows the tool.
 	in, err := c.open(ctx, request{
 		method: http.MethodPost, path: "/v1/calls/stream",
-		header: merge(prefer(call.Wait), http.Header{
+		header: merge(call.header(), http.Header{
 			"Content-Type": {"application/octet-stream"},
 			"Expect":       {"100-continue"}, // a gate that rejects the request does not wait for a body
 		}),
@@ -60,7 +62,7 @@ func (c *Client) Stream(ctx context.Context, call Call) (*Stream, error) {
 		return nil, err
 	}
 	gone := func() error { return context.Cause(ctx) }
-	s := &Stream{call: call, to: to, gone: gone, refused: make(chan struct{}), done: make(chan struct{})}
+	s := &Stream{call: call, to: to, gone: gone, asked: make(chan Question, 2), refused: make(chan struct{}), done: make(chan struct{})}
 	go s.read(in.Body, out)
 	if len(call.Args) > 0 {
 		if _, err := s.Write(call.Args); err != nil && !errors.Is(err, ErrRefused) {
@@ -86,6 +88,12 @@ func (s *Stream) read(body io.ReadCloser, out *io.PipeReader) {
 		s.mu.Lock()
 		if l.Verdict != nil {
 			s.verdict, s.received = *l.Verdict, l.Received
+		}
+		if l.Approval != nil {
+			select {
+			case s.asked <- *l.Approval:
+			default:
+			}
 		}
 		if l.Call != nil {
 			s.answer, s.err = l.Call.validate(s.call.Tool)
@@ -140,6 +148,11 @@ func (s *Stream) Verdict() (v Verdict, received int64) {
 	defer s.mu.Unlock()
 	return s.verdict, s.received
 }
+
+// Asked returns the question about a call that this program answers ([Call.Answers]): once as soon as it
+// is asked, when only a no is accepted, and once when the arguments are complete. The stream waits for the
+// answer for as long as Call.Wait says.
+func (s *Stream) Asked() <-chan Question { return s.asked }
 
 // Refused is closed when the decision is known. Before Close, the decision is a denial.
 func (s *Stream) Refused() <-chan struct{} { return s.refused }
