@@ -161,8 +161,10 @@ func (w *wait) open(ctx context.Context, view gate.View) error {
 	now := w.queue.opts.Now()
 	fresh := newEntry(view, now)
 	fresh.Requirement = w.queue.Requires(&view.Call)
+	// A program answers the question of the call that it has, not that of another exchange.
+	own := programPresent(ctx) && fresh.Requirement.ByProgram()
 	e, err := w.queue.store.AddEntry(ctx, fresh, func(old Entry) bool {
-		return old.Binding == fresh.Binding && old.open(now) && old.meets(fresh.Requirement)
+		return !own && old.Binding == fresh.Binding && old.open(now) && old.meets(fresh.Requirement)
 	})
 	if err != nil {
 		return err

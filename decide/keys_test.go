@@ -292,3 +292,18 @@ func TestDescription(t *testing.T) {
 	d.wants(d.do("", "GET", "/v1/gate", ""), 200, `"path":"/p/stopgate.toml"`, `"programs":false`)
 	d.wants(d.do("op", "GET", "/v1/gate", ""), 403, `"scope_missing"`)
 }
+
+// Two identical calls of a program have a question each, and each answer releases its own call.
+func TestIdenticalCallsOfAProgram(t *testing.T) {
+	d := keyed(t, nil)
+	id, key := d.begin("")
+	var calls []answer
+	for range 2 {
+		calls = append(calls, d.wants(d.do("", "POST", "/v1/calls", fmt.Sprintf(asked, id), "Stopgate-Session-Key", key, "Stopgate-Approver", "program"), 202))
+	}
+	for i, want := range []string{"allowed", "denied"} {
+		text := map[string]string{"allowed": `{"answer":"approve","seen":"` + calls[i].get("approval", "seen").(string) + `"}`, "denied": `{"answer":"deny"}`}[want]
+		d.wants(d.do("", "POST", "/v1/approvals/"+calls[i].get("approval", "id").(string), text, "Stopgate-Session-Key", key), 200)
+		d.wants(d.do("", "GET", "/v1/calls/"+calls[i].get("id").(string), "", "Prefer", "wait=10"), 200, want)
+	}
+}

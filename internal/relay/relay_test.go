@@ -303,3 +303,37 @@ func TestThousandAtOnce(t *testing.T) {
 		seen[id] = true
 	}
 }
+
+// No request is sent twice, whatever its method is: not after the gate died with a connection that
+// was used before.
+func TestNothingIsSentTwice(t *testing.T) {
+	var mu sync.Mutex
+	got := map[string]int{}
+	c := connect(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		mu.Lock()
+		got[r.URL.Path]++
+		mu.Unlock()
+		if r.URL.Path != "/ok" {
+			panic(http.ErrAbortHandler)
+		}
+	}), nil)
+	id := 0
+	for _, method := range []string{"GET", "POST", "PUT", "DELETE"} {
+		for _, body := range []string{"", "x"} {
+			c.send(`{"id":%d,"method":"GET","path":"/ok"}`, id+1)
+			if f := c.next(); f["status"] != 200.0 {
+				t.Fatal(f)
+			}
+			id += 2
+			path := fmt.Sprintf("/%s%s", method, body)
+			c.send(`{"id":%d,"method":%q,"path":%q,"body":%q,"headers":{"Idempotency-Key":"k"}}`, id, method, path, body)
+			if f := c.next(); code(f) != relay.Lost {
+				t.Error(f)
+			}
+			if got[path] != 1 {
+				t.Errorf("%s was sent %d times", path, got[path])
+			}
+		}
+	}
+}

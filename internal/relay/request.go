@@ -76,6 +76,9 @@ func (q *request) pass(r *relay) *Problem {
 	if err != nil {
 		return &Problem{BadRequest, err.Error()}
 	}
+	// The transport would send a request again that it can repeat, on another connection and to another
+	// gate: without GetBody it cannot.
+	h.GetBody, h.Body = nil, io.NopCloser(body)
 	for name, values := range q.frame.headers {
 		h.Header[name] = values
 	}

@@ -201,7 +201,9 @@ func (f *connectFlags) sockets(project string) ([]string, error) {
 		return nil, err
 	}
 	if len(own) > socket.MaxPath-8 {
-		return nil, cli.Hinted(fmt.Errorf("the path of the socket would be too long: %s", own), "name another one with --socket")
+		// The directory of temporary files has short names. Its owner is checked before it is used.
+		h.Write([]byte(own))
+		own = filepath.Join(os.TempDir(), fmt.Sprintf("stopgate-%d", os.Getuid()), hex.EncodeToString(h.Sum(nil)[:8])+".sock")
 	}
 	return []string{shared, own}, nil
 }
