@@ -11,6 +11,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/session"
 )
 
@@ -41,7 +42,15 @@ func (s *sessionRoutes) add(route addRoute) {
 func (s *sessionRoutes) newSession(w http.ResponseWriter, r *http.Request, who caller) *problem {
 	name := ""
 	if r.ContentLength != 0 {
-		m, bad := members(w, r, "session")
+		body, err := readBody(w, r, maxBody)
+		if err != nil {
+			return badRequest("body_unreadable", "the body is too long or ended early")
+		}
+		var m map[string]jsonstream.Value
+		var bad *problem
+		if len(body) > 0 {
+			m, bad = object(body, "session")
+		}
 		if bad == nil {
 			name, bad = nameMember(m, "session", false, maxName)
 		}

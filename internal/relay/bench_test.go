@@ -125,4 +125,3 @@ func BenchmarkRelay(b *testing.B) {
 		report(b, took)
 	})
 }
-

@@ -65,10 +65,21 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 		r.out.write(appendProblem(nil, 0, p))
 	}
 	cancel(errEnds)
-	r.out.end()
-	r.work.Wait()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		r.out.end()
+		r.work.Wait()
+	}()
+	select {
+	case <-ended:
+	case <-time.After(endLimit): // the client reads nothing any more
+	}
 	return err
 }
+
+// endLimit is how long requests have to end with the relay.
+const endLimit = 2 * time.Second
 
 // errEnds is the cause of requests that end with the relay.
 var errEnds = errors.New("the relay ends")
@@ -123,7 +134,7 @@ func (r *relay) accept(f frame) error {
 			return errors.New("no request has this id")
 		}
 		if q := r.open[f.id]; q != nil {
-			return q.more(f)
+			q.more(f)
 		}
 		return nil
 	}

@@ -114,6 +114,7 @@ var echo = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 	default:
 		text, _ := io.ReadAll(r.Body)
 		w.Header().Set("X-Given", r.Header.Get("X-Given"))
+		w.Header().Set("X-Length", fmt.Sprint(r.ContentLength))
 		fmt.Fprintf(w, "%s %s %s", r.Method, r.URL, text)
 	}
 })
@@ -126,11 +127,17 @@ func TestWhole(t *testing.T) {
 	if f["id"] != 3.0 || f["status"] != 200.0 || f["body"] != "POST /v1/calls?a=1 a\x00\"\u2028é" || f["headers"].(map[string]any)["x-given"] != "ü" {
 		t.Errorf("%q", f)
 	}
-	c.send(`{"id":4,"method":"GET","path":"/redirect"}`)
+	for i, method := range []string{"GET", "POST", "PUT", "DELETE"} {
+		c.send(`{"id":%d,"method":%q,"path":"/v1/x"}`, 40+i, method)
+		if f := c.next(); f["headers"].(map[string]any)["x-length"] != "0" {
+			t.Errorf("%s without a body: %v", method, f)
+		}
+	}
+	c.send(`{"id":50,"method":"GET","path":"/redirect"}`)
 	if f := c.next(); f["status"] != 307.0 {
 		t.Errorf("a redirect is followed: %v", f)
 	}
-	c.send(`{"id":5,"method":"GET","path":"/large"}`)
+	c.send(`{"id":51,"method":"GET","path":"/large"}`)
 	var got strings.Builder
 	f = c.next()
 	for f = c.next(); f["end"] == nil; f = c.next() {
@@ -163,7 +170,7 @@ func TestStream(t *testing.T) {
 	if f := c.next(); f["end"] != true {
 		t.Fatal(f)
 	}
-	c.send(`{"id":1,"body":"late"}`) // the client may not know yet that it has ended
+	c.send(`{"id":1,"cancel":true}`) // the client may not know yet that it has ended
 	c.send(`{"id":3,"method":"GET","path":"/v1/x"}`)
 	if f := c.next(); f["id"] != 3.0 {
 		t.Fatal(f)
@@ -190,6 +197,14 @@ func TestFaultsOfTheGate(t *testing.T) {
 	if f := c.next(); code(f) != relay.Cancelled {
 		t.Error(f)
 	}
+	for i, part := range []string{`"body":"more"`, `"body":"","end":true`} { // of a body that was whole
+		c.send(`{"id":%d,"method":"POST","path":"/hang","body":"x"}`, id+4+i)
+		c.send(`{"id":%d,%s}`, id+4+i, part)
+		if f := c.next(); code(f) != relay.BadRequest {
+			t.Error(f)
+		}
+	}
+	id += 6
 	c.send(`{"id":%d,"method":"GET","path":"/v1/x","headers":{"X-A":"a\nb"}}`, id+2)
 	if f := c.next(); f["error"] == nil {
 		t.Error(f)
@@ -242,7 +257,7 @@ func TestBadFrames(t *testing.T) {
 		`{"id":2,"method":"GET","path":"/a","headers":{"A":1}}`, `{"id":2,"method":"GET","path":"/a","headers":{"a":"1","A":"2"}}`,
 		`{"id":2,"method":"GET","path":"/a","body":{}}`, `{"id":2,"method":"GET","path":"/a","open":false}`, `{"id":2,"method":"GET","path":"/a","end":true}`,
 		`{"id":1,"method":"GET","path":"/a"}`, // not greater than the last
-		`{"id":2,"body":"x"}`, `{"id":2,"cancel":true}`, `{"id":1,"cancel":true,"body":"x"}`, `{"id":1,"end":true}`, `{"id":1}`, `{"id":1,"body":"the body was whole"}`,
+		`{"id":2,"body":"x"}`, `{"id":2,"cancel":true}`, `{"id":1,"cancel":true,"body":"x"}`, `{"id":1,"end":true}`, `{"id":1}`,
 		`{"id":2,"method":"GET","path":"/a"} {}`, `{"id":2,"method":"GET","path":"` + strings.Repeat("/a", 8<<20) + `"}`,
 	} {
 		c := connect(t, echo, nil)

@@ -36,22 +36,25 @@ func newRequest(ctx context.Context, f frame) *request {
 	return q
 }
 
-// more continues the body, ends it or cancels the request.
-func (q *request) more(f frame) error {
+// more continues the body, ends it or cancels the request. A part that does not fit ends the request:
+// whether it had ended before is not known to the client.
+func (q *request) more(f frame) {
+	var p *Problem
 	switch {
 	case f.cancel:
-		q.cancel(&Problem{Cancelled, "the client cancelled the request"})
+		p = &Problem{Cancelled, "the client cancelled the request"}
 	case q.body == nil:
-		return errors.New("the body of this request was complete")
+		p = errBodyEnded()
 	default:
-		err := q.body.add(f.body, f.end)
-		if p := (*Problem)(nil); errors.As(err, &p) {
-			q.cancel(p)
-			return nil
-		}
-		return err
+		p = q.body.add(f.body, f.end)
 	}
-	return nil
+	if p != nil {
+		q.cancel(p)
+	}
+}
+
+func errBodyEnded() *Problem {
+	return &Problem{BadRequest, "the body of this request has ended already"}
 }
 
 // run sends the request and passes the response on.
@@ -76,11 +79,14 @@ func (q *request) pass(r *relay) *Problem {
 	if err != nil {
 		return &Problem{BadRequest, err.Error()}
 	}
-	// The transport would send a request again that it can repeat, on another connection and to another
-	// gate: without GetBody it cannot.
-	h.GetBody, h.Body = nil, io.NopCloser(body)
 	for name, values := range q.frame.headers {
 		h.Header[name] = values
+	}
+	// The transport would send a request again that it can repeat, on another connection and to another
+	// gate: without GetBody it cannot. It repeats no POST or PUT with an empty body and without a key,
+	// which have a length this way.
+	if q.body != nil || len(q.frame.body) > 0 || !writes(h) || h.Header.Get("Idempotency-Key") != "" || h.Header.Get("X-Idempotency-Key") != "" {
+		h.GetBody, h.Body = nil, io.NopCloser(body)
 	}
 	if h.Header.Get("Content-Type") == "" && (q.body != nil || len(q.frame.body) > 0) {
 		h.Header.Set("Content-Type", "application/json")
@@ -92,6 +98,8 @@ func (q *request) pass(r *relay) *Problem {
 	defer a.Body.Close()
 	return q.answer(r, a)
 }
+
+func writes(h *http.Request) bool { return h.Method == http.MethodPost || h.Method == http.MethodPut }
 
 // answer passes a response on.
 func (q *request) answer(r *relay, a *http.Response) *Problem {
@@ -183,14 +191,14 @@ func newQueue(text []byte) *queue {
 }
 
 // add appends a part. After Close it has no effect.
-func (b *queue) add(text []byte, end bool) error {
+func (b *queue) add(text []byte, end bool) *Problem {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
 	case b.closed:
 		return nil
 	case b.ended:
-		return errors.New("the body of this request has ended")
+		return errBodyEnded()
 	case b.text.Len()+len(text) > maxQueued:
 		return &Problem{TooLarge, "the gate does not read the body of a request as fast as it arrives"}
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/cli/inputs"
 	"github.com/stopgate/stopgate/internal/cli/tables"
+	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/config/place"
 	"github.com/stopgate/stopgate/internal/relay"
 	"github.com/stopgate/stopgate/internal/relay/local"
@@ -157,11 +158,16 @@ func (f *connectFlags) finder() (*local.Finder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("project: %w", err)
 	}
-	l, err := f.policy.Find(io.Discard)
-	if err != nil {
+	found := &local.Finder{Self: peer.Own(), Want: func() (decide.Description, error) {
+		// Files are read anew: the gate that is found later has those that are there then.
+		where := config.Standard(project)
+		where.Policy, where.Again = f.policy.Files, true
+		set, err := config.Discover(where)
+		return descriptionOf(set, "", project), inputs.Unread(err)
+	}}
+	if _, err := found.Want(); err != nil {
 		return nil, err
 	}
-	found := &local.Finder{Want: descriptionOf(l.Set, "", project), Self: peer.Own()}
 	if found.Paths, err = f.sockets(project); err != nil {
 		return nil, err
 	}

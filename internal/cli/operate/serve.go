@@ -128,6 +128,9 @@ func (u *serveRun) serve(ctx context.Context, end context.CancelCauseFunc, serve
 		if d, err = openAPI(u.api.Table, server, u.log); err != nil {
 			return err
 		}
+		if d.local == nil {
+			return cli.Hinted(errors.New("serve has no socket"), "name a short path with --api-socket PATH")
+		}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/stopgate/stopgate/decide"
@@ -21,8 +22,8 @@ import (
 
 // Finder finds one gate. Its fields do not change once it is used.
 type Finder struct {
-	// Want has the version, the files and the tools of the gate that is wanted.
-	Want decide.Description
+	// Want returns the version, the files and the tools of the gate that is wanted now.
+	Want func() (decide.Description, error)
 	// Paths are the sockets where it may be, in this order. A gate that is started gets the last one.
 	Paths []string
 	// Self is the identity of this process.
@@ -51,7 +52,7 @@ func (f *Finder) Dial(ctx context.Context) (net.Conn, error) {
 	path, pid := f.path, f.pid
 	f.mu.Unlock()
 	if path != "" {
-		if c, err := peer.Dial(path, f.Self, time.Time{}); err == nil {
+		if c, err := dial(ctx, path, f.Self); err == nil {
 			if c.PID() == pid {
 				return conn{c}, nil
 			}
@@ -63,6 +64,21 @@ func (f *Finder) Dial(ctx context.Context) (net.Conn, error) {
 		return nil, err
 	}
 	return conn{c}, nil
+}
+
+// dial connects to a gate that was accepted. The queue of its socket may be full for a moment.
+func dial(ctx context.Context, path string, self peer.Self) (*peer.Conn, error) {
+	for limit := time.Now().Add(answerLimit); ; {
+		c, err := peer.Dial(path, self, time.Time{})
+		if err == nil || !errors.Is(err, syscall.EAGAIN) || time.Now().After(limit) {
+			return c, err
+		}
+		select {
+		case <-time.After(time.Millisecond):
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
 }
 
 // Describe connects to the gate and returns its description.
@@ -108,8 +124,11 @@ func (f *Finder) try(path string) (*peer.Conn, error) {
 		return nil, err
 	}
 	d, err := describe(c)
-	if err == nil && !same(d, f.Want) {
-		err = errDiffers
+	if err == nil {
+		var want decide.Description
+		if want, err = f.Want(); err == nil && !same(d, want) {
+			err = errDiffers
+		}
 	}
 	if err == nil {
 		err = c.SetDeadline(time.Time{})

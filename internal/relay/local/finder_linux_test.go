@@ -133,7 +133,7 @@ func own(t *testing.T) string {
 }
 
 func finder(paths ...string) *local.Finder {
-	return &local.Finder{Want: description("v1"), Paths: paths, Self: peer.Own()}
+	return &local.Finder{Want: func() (decide.Description, error) { return description("v1"), nil }, Paths: paths, Self: peer.Own()}
 }
 
 func code(err error) string {
