@@ -141,7 +141,10 @@ export type Answer = Verdict & {
   readonly args?: unknown;
   /** what runs where args cannot hold it byte for byte - in observe mode only */
   readonly raw?: string;
+  /** the arguments that must run */
+  readonly args_text?: string;
   readonly access?: Access;
+  /** the question of a pending call, or its approver. The program that answers the question gets all members of Approval */
   readonly approval?: {
     readonly id: string;
     readonly by?: string;
@@ -167,10 +170,30 @@ export type Envelope = {
   readonly data: unknown;
 };
 
+export type Gate = {
+  readonly version: string;
+  /** the directory whose policy files apply */
+  readonly project: string;
+  readonly files: readonly {
+    readonly path: string;
+    readonly sha256: string;
+    /** otherwise the file may only tighten */
+    readonly trusted: boolean;
+  }[];
+  /** hash of the policy */
+  readonly policy: string;
+  /** programs may answer the questions of their own sessions */
+  readonly programs: boolean;
+  /** SHA-256 of the file of tool definitions */
+  readonly tools?: string;
+};
+
+/** the verdict, the question for the program that answers it - when it is asked, and when its arguments are complete - or the decision */
 export type StreamLine = {
   readonly verdict?: Verdict;
   /** argument bytes behind the verdict */
   readonly received?: number;
+  readonly approval?: Approval;
   readonly call?: Answer;
 };
 
