@@ -259,7 +259,7 @@ func TestConnectAfterTheGateDied(t *testing.T) {
 	log := exec.Command(program, "log", "--format", "json")
 	log.Env = env
 	rows, err := log.Output()
-	if err != nil || !strings.Contains(string(rows), `"via":"program"`) {
+	if err != nil || !strings.Contains(string(rows), `"by":"program"`) {
 		t.Errorf("%v: %s", err, rows)
 	}
 	err = filepath.WalkDir(state, func(path string, d os.DirEntry, err error) error {
