@@ -56,6 +56,19 @@ def decide(number: int, body: dict[str, Any]) -> None:
         "rounded": {**ok, "args_text": '{"path":0.30000000000000000001}'},
         "twice": {**ok, "args_text": '{"path":1,"path":2}'},
     }
+    if tool in ("swapped", "later"):
+        pending = {**ok, "status": "pending", "mode": "ask", "envelope": None, "args_text": None}
+        return write({"id": number, "status": 202, "headers": JSON, "body": json.dumps(pending)})
+    if tool == "parts":  # as the relay sends a response that does not fit into a frame
+        whole = json.dumps(ok)
+        write({"id": number, "status": 200, "headers": JSON, "open": True})
+        for i in range(0, len(whole), 100_000):
+            write({"id": number, "body": whole[i : i + 100_000]})
+        return write({"id": number, "end": True})
+    if tool == "parts_lost":
+        write({"id": number, "status": 200, "headers": JSON, "open": True})
+        write({"id": number, "body": json.dumps(ok)})
+        return write({"id": number, "error": {"code": "gate_lost", "detail": "it ended"}})
     if tool == "hang":
         return
     if tool == "die":
@@ -153,6 +166,10 @@ def main() -> None:
             sessions += 1
             found = {"session": (json.loads(body) if body else {}).get("session", f"s{sessions}"), "key": f"sgk_{sessions}"}
             write({"id": number, "status": 201, "headers": JSON, "body": json.dumps(found)})
+        elif frame.get("method") == "GET" and path.startswith("/v1/calls/c-"):
+            tool = path.removeprefix("/v1/calls/c-")
+            found = answer(tool, "{}", **({"id": "c-another"} if tool == "swapped" else {}))
+            write({"id": number, "status": 200, "headers": JSON, "body": json.dumps(found)})
         elif path.endswith("/result"):
             report = json.loads(body)
             tool = path.split("/")[3].removeprefix("c-")

@@ -10,6 +10,8 @@ from collections.abc import Callable
 import pytest
 
 import stopgate_client
+from stopgate_client._core import Facts
+from stopgate_client._transport import Request
 from stopgate_client import BadAnswer, BadArguments, Denied, Gate, GateTimeout, GateUnavailable, Problem, aio
 
 FAULTS = [
@@ -17,6 +19,7 @@ FAULTS = [
     ("gate_gone", GateUnavailable), ("page", BadAnswer), ("proxy", BadAnswer), ("half", BadAnswer), ("list", BadAnswer),
     ("other_tool", BadAnswer), ("no_text", BadAnswer), ("deny_mode", BadAnswer), ("deny_envelope", BadAnswer),
     ("maybe", BadAnswer), ("number", BadAnswer), ("pending", BadAnswer), ("problem", Problem),
+    ("swapped", BadAnswer), ("parts_lost", GateUnavailable),
 ]
 
 
@@ -155,6 +158,21 @@ def test_arguments_that_are_too_long(fake: Gate) -> None:
     with pytest.raises(BadArguments, match="the relay takes"):
         fake.decide("fine", {"a": "x" * (17 << 20)})
     assert fake.decide("fine", {}).allowed
+
+
+def test_a_response_in_parts(fake: Gate) -> None:
+    """The relay sends responses of more than 2 MiB in parts; other calls go on meanwhile."""
+    args = {"a": "é" * 200_000}
+    assert fake.decide("parts", args).args == args
+    assert fake.decide("later", {}).allowed, "a pending call whose answer has its own id"
+
+
+def test_a_key_is_not_printed(fake: Gate) -> None:
+    with fake.session() as session:
+        state = session.state
+        request = Request("POST", "/v1/calls", None, {"Stopgate-Session-Key": str(state.key)})
+        for text in (repr(session), repr(state), repr(Facts("x", state)), repr(fake), repr(request)):
+            assert state.key is not None and state.key not in text
 
 
 def test_closed_gate(fake_program: Callable[[str], str]) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import os
 import pathlib
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -57,9 +58,23 @@ def test_decisions(started: Callable[..., Gate]) -> None:
     assert gate.decide("write_file", {"path": "other"}).code == "no_approver", "nobody is there to ask"
 
 
+def test_an_approver_that_exits_ends_the_call_and_nothing_else(started: Callable[..., Gate]) -> None:
+    gate = started(POLICY, on_ask=lambda question: sys.exit(1))
+    with pytest.raises(RuntimeError, match="SystemExit"):
+        gate.decide("write_file", {"path": "other"})
+    assert gate.decide("open", {}).allowed
+
+
+def test_large_arguments(started: Callable[..., Gate]) -> None:
+    args = {"path": "src/a", "content": "é" * (2 << 20)}
+    gate = started(POLICY)
+    assert gate.decide("write_file", args).args == args
+    assert gate.decide("open", {}).allowed
+
+
 @pytest.mark.parametrize("reply, allowed, args", [
     (Yes(), True, {"path": "other"}), (No("Not today."), False, None), (Edit({"path": "src/b"}), True, {"path": "src/b"}),
-    (Edit({"path": "x/.env"}), False, None),
+    (Edit({"path": "x/.env"}), False, None), (Edit({"path": "another"}), True, {"path": "another"}),
 ])
 def test_questions_in_the_program(started: Callable[..., Gate], reply: Any, allowed: bool, args: Any) -> None:
     asked: list[Question] = []

@@ -136,10 +136,10 @@ async def _threaded(function: Any, question: Question) -> Any:
         error: Optional[BaseException] = None
         try:
             value = context.run(function, question)
-        except StopIteration as err:  # a future cannot hold it
+        except Exception as err:
+            error = err if not isinstance(err, StopIteration) else RuntimeError(f"on_ask raised {err!r}")  # a future cannot hold it
+        except BaseException as err:  # sys.exit() would end the event loop, and every call would wait for ever
             error = RuntimeError(f"on_ask raised {err!r}")
-        except BaseException as err:
-            error = err
         try:
             loop.call_soon_threadsafe(finish, value, error)
         except RuntimeError:

@@ -6,7 +6,7 @@ import asyncio
 import secrets
 import urllib.parse
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Optional, Union
 
 from . import jsontext, outcome
@@ -26,7 +26,7 @@ class SessionState:
     """A session, and the key of the program that began it. Without a key its questions go to the approval queue."""
 
     id: str
-    key: Optional[str] = None
+    key: Optional[str] = field(default=None, repr=False)  # logs and traces that print locals would hand it on
     agent: Optional[str] = None
 
 
@@ -194,12 +194,15 @@ class Core:
             response = looking.result()
         finally:
             looking.cancel()
-        return outcome.check(decode(Answer, success(response)), answer.tool, response.status)
+        return outcome.check(decode(Answer, success(response)), answer.tool, response.status, id=answer.id)
 
     async def question(self, id: str, session: SessionState) -> Approval:
         """Returns a question as it is now."""
         path = "/v1/approvals/" + urllib.parse.quote(id, safe="")
-        return decode(Approval, await self.ask("GET", path, None, session, approver=True))
+        found = decode(Approval, await self.ask("GET", path, None, session, approver=True))
+        if found.id != id:
+            raise BadAnswer(f"the answer is not an answer of a gate: it is about the question {found.id!r}")
+        return found
 
     async def answer(self, id: str, body: str, session: SessionState) -> None:
         """Answers a question."""

@@ -59,7 +59,7 @@ class Relay:
         child = await self._running(timeout)
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Response] = loop.create_future()
-        number = child.send(request, answer)
+        number = child.send(request, _Whole(answer))
         timer = expire(answer, timeout)
         try:
             await child.drain()
@@ -85,13 +85,41 @@ class Relay:
             await self._child.close()
 
 
+class _Whole:
+    """A response that is awaited as a whole. One that does not fit into a frame comes in parts."""
+
+    def __init__(self, future: asyncio.Future[Response]) -> None:
+        self.future = future
+        self._head: Optional[Response] = None
+        self._parts: list[str] = []
+        self._size = 0
+
+    def take(self, frame: dict[str, Any]) -> None:
+        """Reads a frame of the response."""
+        if isinstance(frame.get("error"), dict):
+            return self.future.set_exception(GateUnavailable(_reason(frame["error"])))
+        if self._head is None:
+            self._head = _response(frame)
+            if frame.get("open") is not True:
+                return self.future.set_result(self._head)
+        body = frame.get("body", "")
+        if not isinstance(body, str):
+            raise BadAnswer("the relay sent a frame without text")
+        self._parts.append(body)
+        self._size += len(body)
+        if self._size > 4 * MAX_BODY:
+            raise BadAnswer("the answer is too long")
+        if frame.get("end") is True:
+            self.future.set_result(Response(self._head.status, self._head.headers, "".join(self._parts)))
+
+
 class _Child:
     """One process, and the requests that wait for its frames."""
 
     def __init__(self, command: list[str]) -> None:
         self.gate: dict[str, Any] = {}
         self.broken: Optional[StopgateError] = None
-        self._pending: dict[int, Union[asyncio.Future[Response], Lines]] = {}
+        self._pending: dict[int, Union[_Whole, Lines]] = {}
         self._last = 0
         try:
             # A session of its own: an interrupt from the terminal is for this program, not for the relay.
@@ -156,13 +184,8 @@ class _Child:
             return  # it was cancelled meanwhile
         if isinstance(waiting, Lines):
             self._part(waiting, frame)
-        elif not waiting.done():
-            if isinstance(frame.get("error"), dict):
-                waiting.set_exception(GateUnavailable(_reason(frame["error"])))
-            elif frame.get("open"):
-                raise BadAnswer("the relay sent a part of a response where a whole one was due")
-            else:
-                waiting.set_result(_response(frame))
+        elif not waiting.future.done():
+            waiting.take(frame)
 
     @staticmethod
     def _part(lines: Lines, frame: dict[str, Any]) -> None:
@@ -182,7 +205,7 @@ class _Child:
         if frame.get("end"):
             lines.end()
 
-    def send(self, request: Request, waiting: Union[asyncio.Future[Response], Lines], more: bool = False) -> int:
+    def send(self, request: Request, waiting: Union[_Whole, Lines], more: bool = False) -> int:
         """Sends the frame of a request and returns its number."""
         frame: dict[str, Any] = {"id": self._last + 1, "method": request.method, "path": request.path}
         if request.headers:
@@ -220,7 +243,7 @@ class _Child:
         if waiting is None or self.broken is not None:
             return
         answered = waiting.ended if isinstance(waiting, Lines) else (
-            waiting.done() and not waiting.cancelled() and waiting.exception() is None
+            waiting.future.done() and not waiting.future.cancelled() and waiting.future.exception() is None
         )
         if not answered:
             self.write({"id": number, "cancel": True})
@@ -232,8 +255,8 @@ class _Child:
         for waiting in self._pending.values():
             if isinstance(waiting, Lines):
                 waiting.end(error)
-            elif not waiting.done():
-                waiting.set_exception(error)
+            elif not waiting.future.done():
+                waiting.future.set_exception(error)
         self._pending.clear()
         self._end()
 

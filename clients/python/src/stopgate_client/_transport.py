@@ -26,7 +26,7 @@ class Request:
     method: str
     path: str
     body: Optional[str] = None
-    headers: dict[str, str] = field(default_factory=dict)
+    headers: dict[str, str] = field(default_factory=dict, repr=False)  # with the key of a session
 
 
 @dataclass(slots=True)

@@ -172,14 +172,16 @@ class Delivery:
         raise TypeError("a delivery has no truth value: use delivery.delivered")
 
 
-def check(answer: Answer, tool: str, status: int, size: Optional[int] = None) -> Answer:
-    """Returns the answer to a request about a tool, and arguments of a size in bytes.
+def check(answer: Answer, tool: str, status: int, size: Optional[int] = None, id: Optional[str] = None) -> Answer:
+    """Returns the answer to a request about a tool, arguments of a size in bytes, and a call that has an id.
 
     Raises BadAnswer if it contradicts itself or the request.
     """
     wrong = ""
     if answer.tool != tool:
         wrong = f"it is about the tool {answer.tool!r}"
+    elif id is not None and answer.id != id and answer.status in ("allowed", "pending") and not _edited(answer):
+        wrong = f"it is about the call {answer.id!r}"
     elif size is not None and answer.bytes != size and answer.status in ("allowed", "pending"):
         wrong = f"it is about {answer.bytes} bytes of arguments, not {size}"
     elif (status == 202) != (answer.status == "pending"):
@@ -198,3 +200,8 @@ def check(answer: Answer, tool: str, status: int, size: Optional[int] = None) ->
 
 def _sentence(text: str) -> str:
     return _CONTROLS.sub(" ", text).strip().removesuffix(".")
+
+
+def _edited(answer: Answer) -> bool:
+    """Whether a person replaced the call by an edited one, which has an id of its own."""
+    return answer.approval is not None and answer.approval.edited is True
