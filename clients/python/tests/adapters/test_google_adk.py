@@ -116,3 +116,17 @@ def test_nothing_comes_between_the_gate_and_a_tool(home: Machine, place: str, er
     assert script.played == 1 and not script.readings
     # A plugin in front of the gate may change arguments: these are judged, and run.
     assert tools.ran == ([("lookup", {"city": "Bern", "days": 1})] if place == "before" else [])
+
+
+def test_calls_with_one_id(home: Machine) -> None:
+    """The result of a call is not reported for another one, which would reach the model unjudged."""
+    tools, script = Tools(), Script([[Call("c1", "delete_file", {"path": "notes.txt"}), Call("c1", "fetch", {"page": "private"})]])
+
+    async def run() -> None:
+        async with await stopgate_client.aio.local(policy=POLICY, project=home.project, binary=home.binary) as gate:
+            agent = LlmAgent(name="main", model=Model(model="scripted", script=script), tools=list(tools.functions()))
+            await run_app(agent, [StopgatePlugin(gate)], "go")
+
+    with pytest.raises(RuntimeError, match="the same id"):
+        asyncio.run(run())
+    assert script.played == 1 and tools.ran == []

@@ -13,13 +13,14 @@ from driver import Driver, Run, cases_of
 from examples import prints, shows
 from machine import POLICY, Machine
 from script import DONE, Call, Script
-from smolagents import ChatMessage, CodeAgent, MessageRole, Model, ToolCallingAgent, tool
+from smolagents import ChatMessage, CodeAgent, MessageRole, Model, Tool, ToolCallingAgent, tool
 from smolagents.local_python_executor import PythonExecutor
 from smolagents.models import ChatMessageToolCall, ChatMessageToolCallFunction
 from tools import Tools
 
 import stopgate_client
-from stopgate_client.adapters.smolagents import guard
+from stopgate_client import Gate
+from stopgate_client.adapters.smolagents import _Guarded, guard
 
 
 class Scripted(Model):
@@ -106,6 +107,16 @@ def test_calls_from_code_are_judged(home: Machine) -> None:
     )
     assert tools.ran == [("lookup", {"city": "Rome", "days": 2}), ("fetch", {"page": "private"})]
     assert "No file is deleted here" in read and "withheld" in read and "content of private" not in read
+
+
+def test_code_does_not_reach_what_the_gate_guards(home: Machine) -> None:
+    """Code reads attributes of its tools: neither the tool itself nor the gate is one."""
+    tools = Tools()
+    _code(home, tools, True, "delete_file._tool('notes.txt')", "delete_file._tool.forward('notes.txt')", "delete_file.forward('notes.txt')")
+    assert tools.ran == []
+    guarded = _Guarded(Gate.__new__(Gate), tool(tools.functions()[0]), True, {})
+    reached = [name for name, value in vars(guarded).items() if isinstance(value, (Gate, Tool))]
+    assert reached == []
 
 
 def test_code_needs_a_rule(home: Machine) -> None:

@@ -39,7 +39,7 @@ class StopgatePlugin(BasePlugin):
         super().__init__(name=name)
         self._gate = gate
         self._session = session
-        self._open: dict[tuple[str, str | None], AsyncOutcome] = {}
+        self._open: dict[tuple[str, str | None], AsyncOutcome | None] = {}  # by their ids; None while undecided, and if refused
 
     async def before_tool_callback(
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: ToolContext
@@ -53,19 +53,18 @@ class StopgatePlugin(BasePlugin):
                 f"stopgate: {tool.name} was not run: before_tool_callback of {tool_context.agent_name!r} could change it; "
                 "make it a plugin before stopgate"
             )
-        outcome = await self._gate.decide(
-            tool.name,
-            tool_args,
-            session=self._session if self._session is not None else session_name(context.session),
-            agent=tool_context.agent_name,
-            call_id=tool_context.function_call_id,
-        )
+        key = tool_context.invocation_id, tool_context.function_call_id
+        if key in self._open:  # the result of one would be reported for the other, and its own would not be judged
+            raise RuntimeError(f"stopgate: {tool.name} was not run: the model gave another call the same id")
+        self._open[key] = None
+        session = self._session if self._session is not None else session_name(context.session)
+        outcome = await self._gate.decide(tool.name, tool_args, session=session, agent=tool_context.agent_name, call_id=key[1])
         if not outcome.allowed:
             return {"result" if outcome.status == "skipped" else "error": outcome.model_text}
         args = outcome.args
         tool_args.clear()
         tool_args.update(args)
-        self._open[tool_context.invocation_id, tool_context.function_call_id] = outcome
+        self._open[key] = outcome
         return None
 
     async def after_tool_callback(
@@ -87,12 +86,13 @@ class StopgatePlugin(BasePlugin):
         """Fail if a result is on its way to the model that did not pass `after_tool_callback`."""
         for part in (part for content in llm_request.contents for part in content.parts or ()):
             response = part.function_response
-            if response is not None and (callback_context.invocation_id, response.id) in self._open:
+            if response is not None and self._open.get((callback_context.invocation_id, response.id)) is not None:
                 raise RuntimeError(f"stopgate: the result of {response.name} did not pass the gate: another plugin replaced it")
         return None
 
     async def _report(self, context: ToolContext, result: Any, key: str, failed: bool | None = None) -> dict[str, Any] | None:
         if (outcome := self._open.get((context.invocation_id, context.function_call_id))) is None:
+            self._open.pop((context.invocation_id, context.function_call_id), None)
             return None
         text = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False, default=str)
         delivery = await outcome.ran(text, failed=failed)

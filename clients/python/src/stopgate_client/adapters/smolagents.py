@@ -54,7 +54,16 @@ class _Guarded(Tool):
     def __init__(self, gate: Gate, tool: Any, raises: bool, facts: dict[str, Any]) -> None:
         self.name, self.description, self.inputs, self.output_type = tool.name, tool.description, tool.inputs, tool.output_type
         self.output_schema = getattr(tool, "output_schema", None)
-        self._gate, self._tool, self._raises, self._facts = gate, tool, raises, facts
+
+        # The code of a CodeAgent can read attributes of its tools: the gate and the tool itself are in none.
+        def judged(proposed: dict[str, Any], options: dict[str, bool]) -> Any:
+            options = options if isinstance(tool, Tool) else {}
+            found = run(gate, tool.name, proposed, lambda outcome: tool(**outcome.args, **options), Report(str), **facts)
+            if isinstance(found, Told) and raises and found.status != "skipped":
+                raise PermissionError(found.text)
+            return found.text if isinstance(found, Told) else found
+
+        self._judged = judged
         super().__init__()
 
     def __call__(self, *args: Any, sanitize_inputs_outputs: bool = False, **kwargs: Any) -> Any:
@@ -65,11 +74,7 @@ class _Guarded(Tool):
             proposed = dict(zip(self.inputs, args, strict=False)) | kwargs
             if len(proposed) != len(args) + len(kwargs):
                 raise TypeError(f"{self.name} was not run: it has other parameters than the call")
-        options = {"sanitize_inputs_outputs": True} if sanitize_inputs_outputs and isinstance(self._tool, Tool) else {}
-        found = run(self._gate, self.name, proposed, lambda outcome: self._tool(**outcome.args, **options), Report(str), **self._facts)
-        if isinstance(found, Told) and self._raises and found.status != "skipped":
-            raise PermissionError(found.text)
-        return found.text if isinstance(found, Told) else found
+        return self._judged(proposed, {"sanitize_inputs_outputs": True} if sanitize_inputs_outputs else {})
 
 
 class _Code(PythonExecutor):
