@@ -8,6 +8,8 @@ export interface Expected {
   readonly tool: string;
   readonly session: string;
   readonly bytes?: number;
+  /** The id of the call, if it has one. An edited call has an id of its own. */
+  readonly id?: string;
 }
 
 /** An answer of the gate about a call. */
@@ -32,8 +34,11 @@ export function readAnswer(value: Record<string, unknown>, expected: Expected): 
   if (!statuses.has(status) || !modes.has(mode)) fail(`has the unknown status ${JSON.stringify(status)} or mode ${JSON.stringify(mode)}`);
   if (typeof id !== "string" || id === "" || typeof enforced !== "boolean" || typeof bytes !== "number") fail("lacks members");
   if (approval !== undefined && (typeof approval !== "object" || approval === null || typeof (approval as { id?: unknown }).id !== "string")) fail("has a malformed question");
+  const edited = (approval as { edited?: unknown } | undefined)?.edited === true;
+  if (expected.id !== undefined && id !== expected.id && (status === "allowed" || status === "pending") && !edited) fail(`is about the call ${JSON.stringify(id)}`);
   if (status !== "allowed") return { ...(value as unknown as Answer), args_text: "" };
   if (typeof text !== "string" || text === "") fail("allows the call without args_text; the gate may be older than this package");
+  if (enforced && (mode === "deny" || mode === "skip")) fail(`allows the call with the mode ${mode}`);
   if (expected.bytes !== undefined && bytes !== expected.bytes) fail(`is about ${String(bytes)} bytes of arguments, not ${expected.bytes}`);
   return value as unknown as Answer;
 }

@@ -35,6 +35,8 @@ export class Call implements AsyncDisposable {
   #decoder: TextDecoder | undefined;
   #closed: Promise<Outcome> | undefined;
   #lines: Lines | undefined;
+  readonly #stop = new AbortController();
+  #over = false;
 
   /** @internal */
   constructor(start: CallStart) {
@@ -80,11 +82,12 @@ export class Call implements AsyncDisposable {
     return this.#closed;
   }
 
-  /** Abandons the call. It must not run. */
+  /** Abandons the call, one that is being closed too: its `close` rejects. After that it has no effect. */
   async cancel(): Promise<void> {
-    if (this.#closed !== undefined) return;
+    if (this.#over) return;
     const error = new StopgateError("the call was cancelled");
-    this.#closed = Promise.reject(error);
+    this.#stop.abort(error);
+    this.#closed ??= Promise.reject(error);
     this.#closed.catch(() => {});
     const opened = await this.#opened.catch(() => undefined);
     opened?.exchange.cancel(error);
@@ -125,7 +128,11 @@ export class Call implements AsyncDisposable {
     if (answer.status === "allowed" && (early || answer.bytes !== this.#sent)) {
       throw new BadAnswer(`the gate allowed ${answer.bytes} bytes of arguments, not ${this.#sent}; the call must not run`);
     }
-    return connection.outcome(await connection.settle(answer, asking, wait, signal), asking);
+    const ends = signal === undefined ? this.#stop.signal : AbortSignal.any([this.#stop.signal, signal]);
+    const outcome = connection.outcome(await connection.settle(answer, asking, wait, ends), asking);
+    ends.throwIfAborted();
+    this.#over = true;
+    return outcome;
   }
 
   /** Awaits a step of the gate, at most until the deadline, which ends the call. */

@@ -7,7 +7,7 @@ import { encode } from "./exact.js";
 import { Delivery, Outcome, type RanOptions, type Reporter } from "./outcome.js";
 import type { Presence } from "./presence.js";
 import { bodyOf, no, type OnAsk, Question, type Reply } from "./question.js";
-import { type Limits, objectOf, problemOf, type Request, type Response, type Transport } from "./transport.js";
+import { type Limits, objectOf, problemOf, reasonOf, type Request, type Response, type Transport } from "./transport.js";
 
 /** What a connection is made of. */
 export interface ConnectionOptions {
@@ -101,6 +101,7 @@ export class Connection {
         if (left <= 0) return answer;
         answer = await this.#next(answer, left, asking.ask(answer), signal);
       }
+      if (signal?.aborted) throw reasonOf(signal);
     } catch (error) {
       await asking.abandon();
       throw error;
@@ -133,7 +134,7 @@ export class Connection {
     const prefer = seconds > 0 ? `wait=${seconds}, args-text` : "args-text";
     const request: Request = { method: "GET", path: `/v1/calls/${encodeURIComponent(answer.id)}`, headers: { prefer } };
     const value = await this.request(request, { timeout: this.timeout + seconds * 1000, signal });
-    return readAnswer(value, { tool: answer.tool, session: answer.session ?? "", bytes: answer.bytes });
+    return readAnswer(value, { tool: answer.tool, session: answer.session ?? "", bytes: answer.bytes, id: answer.id });
   }
 
   /** Sends a reply to a question. */

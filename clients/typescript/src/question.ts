@@ -47,7 +47,7 @@ export class Question {
   /** @internal */
   constructor(value: Partial<Approval>, signal: AbortSignal) {
     const { id, tool, mode, code, complete } = value;
-    if (typeof id !== "string" || typeof tool !== "string" || typeof code !== "string" || typeof complete !== "boolean" || (mode !== "ask" && mode !== "edit")) {
+    if (typeof id !== "string" || typeof tool !== "string" || typeof code !== "string" || typeof complete !== "boolean" || (mode !== "ask" && mode !== "edit") || (complete && !value.seen)) {
       throw new BadAnswer("the gate sent a malformed question; the call must not run");
     }
     this.id = id;

@@ -28,8 +28,7 @@ export interface SessionOptions {
 export class Session implements SessionRef {
   readonly id: string;
   readonly agent: string | undefined;
-  /** The key of this program; undefined where another program began the session, and at remote gates. */
-  readonly key: string | undefined;
+  readonly #key: string | undefined; // private: console.log would print it
   readonly #connection: Connection;
   readonly #current: AsyncLocalStorage<Session>;
   readonly #known: Set<Source>;
@@ -37,11 +36,16 @@ export class Session implements SessionRef {
   /** @internal */
   constructor(connection: Connection, current: AsyncLocalStorage<Session>, id: string, key: string | undefined, options: SessionOptions) {
     this.id = id;
-    this.key = key;
+    this.#key = key;
     this.agent = options.agent;
     this.#connection = connection;
     this.#current = current;
     this.#known = new Set(options.known);
+  }
+
+  /** The key of this program; undefined where another program began the session, and at remote gates. */
+  get key(): string | undefined {
+    return this.#key;
   }
 
   /** Runs a function with this session as the current one, across await. */

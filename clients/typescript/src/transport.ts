@@ -1,6 +1,7 @@
 /** The way to a gate: whole requests, and requests whose body and response arrive in parts. */
 
 import { BadAnswer, GateTimeout, Problem } from "./errors.js";
+import { decode } from "./exact.js";
 
 /** One request of the decision API. */
 export interface Request {
@@ -119,9 +120,9 @@ export function objectOf(response: Response): Record<string, unknown> {
 export function parseObject(text: string): Record<string, unknown> {
   let value: unknown;
   try {
-    value = JSON.parse(text);
-  } catch {
-    throw new BadAnswer("the answer is not JSON");
+    value = decode(text); // JSON.parse takes the last one of repeated members
+  } catch (error) {
+    throw new BadAnswer(`the answer is not JSON: ${(error as Error).message}`);
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw new BadAnswer("the answer is not an object");
   return value as Record<string, unknown>;

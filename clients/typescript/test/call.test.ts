@@ -67,6 +67,27 @@ test("a call that is left is cancelled", async () => {
   await assert.rejects(left.feed("{}"), StopgateError);
 });
 
+test("a call that is cancelled while it is closed is not allowed", async () => {
+  const asking = await fakeGate({ onAsk: () => sleep(300).then(yes) });
+  for (const tool of ["read", "ask", "hang"]) {
+    const call = asking.call(tool);
+    await call.feed('{"to":"anna"}');
+    const closed = assert.rejects(call.close(), StopgateError, tool);
+    await sleep(tool === "read" ? 0 : 50);
+    await call.cancel();
+    await closed;
+  }
+});
+
+test("a signal that is aborted before the outcome is there gives the call up", async () => {
+  const stop = new AbortController();
+  const call = gate.call("read", { signal: stop.signal });
+  await call.feed("{}");
+  const closed = assert.rejects(call.close(), { name: "AbortError" });
+  stop.abort();
+  await closed;
+});
+
 test("failures of the gate are errors within the deadline", async () => {
   const quick = await fakeGate({ timeout: 4000 });
   const run = async (tool: string): Promise<unknown> => {

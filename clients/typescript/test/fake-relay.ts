@@ -90,7 +90,8 @@ function request({ id, method, path = "", headers = {} }: Frame, body: string): 
   }
   if (method === "GET") {
     const look = (): boolean => answer(200, decided(name, call));
-    if (call.reply !== undefined) look();
+    if (call.tool === "swapped") answer(200, { ...facts("another", call), status: "allowed", args_text: call.raw });
+    else if (call.reply !== undefined) look();
     else {
       const wait = Number(/wait=([0-9]+)/.exec(headers["prefer"] ?? "")?.[1] ?? 0);
       const timer = setTimeout(() => {
@@ -136,6 +137,8 @@ function outcome(id: string, call: Known): object {
       return { ...allowed, status: "ok" };
     case "short":
       return { ...allowed, bytes: 1 };
+    case "odd-mode":
+      return { ...allowed, mode: "deny" };
     case "as-text":
       return { ...allowed, args_text: (JSON.parse(raw) as { text: string }).text };
     default:
@@ -162,6 +165,10 @@ function propose(id: number, body: { tool: string; session: string; raw: string 
       return void write({ id, status: 200, headers: json, body: "<html>" });
     case "html":
       return void write({ id, status: 200, headers: { "content-type": "text/html" }, body: "{}" });
+    case "twice":
+      return void write({ id, status: 200, headers: json, body: JSON.stringify({ ...outcome(name, call), status: "denied" }).replace("}", ',"status":"allowed"}') });
+    case "swapped":
+      return void write({ id, status: 202, headers: json, body: JSON.stringify({ ...facts(name, call), mode: "ask", status: "pending" }) });
     case "problem":
       return void write({ id, status: 503, headers: { "content-type": "application/problem+json" }, body: '{"title":"x","status":503,"code":"unavailable","detail":"the store"}' });
     case "redirect":

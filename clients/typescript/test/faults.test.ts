@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { inspect } from "node:util";
 import { BadAnswer, BadArguments, connect, GateTimeout, GateUnavailable, local, Problem, StopgateError } from "../src/index.js";
 import { fakeBinary, fakeGate, sleep } from "./support.js";
 
@@ -33,6 +34,9 @@ for (const [tool, error, code] of [
   ["no-args", BadAnswer],
   ["odd-status", BadAnswer],
   ["short", BadAnswer],
+  ["twice", BadAnswer],
+  ["swapped", BadAnswer],
+  ["odd-mode", BadAnswer],
 ] as const) {
   test(`a gate that answers with ${tool}: an error within the deadline`, async () => {
     const gate = tool === "hang" ? await fakeGate({ timeout: 4000 }) : shared;
@@ -59,6 +63,12 @@ test("a timeout that is none is refused", async () => {
     await assert.rejects(local({ binary: fakeBinary(), timeout }), BadArguments);
     await assert.rejects(connect("http://127.0.0.1:1", { timeout }), BadArguments);
   }
+});
+
+test("a key is not printed", async () => {
+  const session = await shared.session();
+  assert.ok(session.key);
+  for (const text of [inspect(session, { depth: 9, showHidden: true }), inspect(shared, { depth: 9, showHidden: true }), JSON.stringify(session)]) assert.ok(!text.includes(session.key), text);
 });
 
 test("a closed gate object allows nothing", async () => {

@@ -4,7 +4,7 @@ import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { BadAnswer, GateTimeout, no, type StreamedCall, type StreamOptions } from "../src/index.js";
 import { type Api, type End, anthropic, chat, provider, responses, type Scripted } from "./provider.js";
-import { fakeGate } from "./support.js";
+import { fakeGate, sleep } from "./support.js";
 
 const gate = await fakeGate({ onAsk: () => no("not today") });
 const apis: readonly Api[] = ["chat", "responses", "anthropic"];
@@ -115,6 +115,26 @@ for (const api of apis) {
 function scripted(api: Api, calls: readonly Scripted[], end: End = "whole"): object[] {
   return { chat, responses, anthropic }[api](calls, end, 4);
 }
+
+test("no call of a stream that breaks off or is left may run, not even a decided one", async () => {
+  const events = scripted("anthropic", [{ name: "read", args: '{"a":1}' }]);
+  for (const way of ["throws", "left"]) {
+    const stream = gate.stream((async function* () {
+      yield* events;
+      await sleep(200); // the call is decided
+      if (way === "throws") throw new Error("reset");
+      yield { type: "ping" };
+    })());
+    const read = async (): Promise<void> => {
+      for await (const event of stream) if ((event as { type: string }).type === "ping") break;
+    };
+    if (way === "throws") await assert.rejects(read, /reset/);
+    else await read();
+    await sleep(50);
+    assert.deepEqual(summary(stream.calls), [["id0", "read", undefined, undefined]], way);
+    assert.equal(stream.calls[0]?.allowed, false);
+  }
+});
 
 const at = (output_index: number, item: object): object => ({ type: "response.output_item.done", output_index, item });
 const call = { type: "function_call", call_id: "c", name: "read" };

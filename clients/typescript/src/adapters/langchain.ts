@@ -46,7 +46,7 @@ export function guard<T extends ToolLike>(gate: Gate, tool: T, settings: Setting
     if (!(result instanceof Refusal)) return result;
     return pair ? [result.text, undefined] : result.text;
   };
-  const made = Object.create(tool, { _call: { value: _call } }) as T;
+  const made = Object.create(tool, { _call: { value: _call }, ...("func" in tool && { func: { value: _call } }) }) as T;
   guarded.add(made);
   return made;
 }

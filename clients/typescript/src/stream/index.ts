@@ -45,7 +45,7 @@ export class StreamedCall {
 interface Open {
   readonly call: Call;
   readonly streamed: StreamedCall;
-  outcome: Promise<void> | undefined;
+  outcome: Promise<Outcome> | undefined;
 }
 
 /**
@@ -134,7 +134,7 @@ export class GatedStream<E> implements AsyncIterable<E> {
   #end(key: string): void {
     const open = this.#open.get(key);
     if (open === undefined) return;
-    open.outcome = open.call.close().then((outcome) => void (open.streamed.outcome = outcome));
+    open.outcome = open.call.close();
     open.outcome.catch(() => {}); // #finish reports it
   }
 
@@ -145,7 +145,10 @@ export class GatedStream<E> implements AsyncIterable<E> {
       if (call.refused) this.#end(key);
       else await call.cancel();
     }
-    await Promise.all([...this.#open.values()].map(({ outcome }) => outcome));
+    const calls = [...this.#open.values()];
+    const outcomes = await Promise.all(calls.map(({ outcome }) => outcome));
+    // All or none: a call of an answer that breaks off, or contradicts itself, must not run.
+    calls.forEach(({ streamed }, i) => (streamed.outcome = outcomes[i]));
   }
 
   /** Closes the stream, so that the provider stops. */
