@@ -33,6 +33,8 @@ class Asking:
         self._task: Optional[asyncio.Task[None]] = None
         self._complete = asyncio.Event()
         self._failure: Optional[Exception] = None
+        self.answered = False
+        """Whether the gate took the answer of on_ask."""
 
     @property
     def active(self) -> bool:
@@ -95,7 +97,9 @@ class Asking:
                 kept_back = True
                 continue
             try:
-                    return await self._core.answer(id, approvals.body(reply, question), self._session)
+                await self._core.answer(id, approvals.body(reply, question), self._session)
+                self.answered = True
+                return
             except Problem as problem:
                 if problem.code in _CHANGED:
                     kept_back = True

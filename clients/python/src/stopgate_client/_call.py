@@ -11,8 +11,8 @@ from ._core import Core, Facts
 from ._decode import decode
 from ._models import Answer, StreamLine, Verdict
 from ._text import Decoder
-from ._transport import Exchange, Request, parse
-from .errors import BadAnswer, GateTimeout, GateUnavailable, StopgateError
+from ._transport import Exchange, Request, late, parse
+from .errors import BadAnswer, GateUnavailable, StopgateError
 
 
 class OpenCall:
@@ -51,7 +51,7 @@ class OpenCall:
             return await asyncio.wait_for(work, self._core.timeout)
         except asyncio.TimeoutError:
             await self.cancel()
-            raise GateTimeout(f"the gate did not answer within {self._core.timeout:g} seconds") from None
+            raise late(self._core.timeout) from None
 
     async def _read(self, exchange: Exchange) -> None:
         try:
@@ -121,7 +121,7 @@ class OpenCall:
         if self._task is not None:
             done, _ = await asyncio.wait({self._task}, timeout=self._core.timeout)
             if not done:
-                raise GateTimeout(f"the gate did not answer within {self._core.timeout:g} seconds")
+                raise late(self._core.timeout)
 
     async def cancel(self) -> None:
         """Abandons the call. It must not run. After the decision it has no effect."""

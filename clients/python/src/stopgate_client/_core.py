@@ -163,6 +163,7 @@ class Core:
         """
         loop = asyncio.get_running_loop()
         until: Optional[float] = None
+        last = False
         try:
             while answer.status == "pending":
                 asking.check()
@@ -174,7 +175,9 @@ class Core:
                 elif wait is not None:
                     until = until or loop.time() + wait
                     if loop.time() >= until:
-                        return answer
+                        if last or not asking.answered:
+                            return answer
+                        last = True  # the decision that follows from the answer
                     chunk = max(1, min(chunk, round(until - loop.time())))
                 answer = await self.look(answer, chunk, asking)
             asking.check()

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
+from ._transport import same_process
 from .errors import GateUnavailable
 
 T = TypeVar("T")
@@ -25,14 +26,13 @@ class Portal:
 
     def submit(self, work: Coroutine[Any, Any, T]) -> concurrent.futures.Future[T]:
         """Starts a coroutine in the context of the caller."""
-        reason = ""
-        if os.getpid() != self._pid:
-            reason = "the gate object belongs to the process that made it: make one in the child process"
-        elif self._loop.is_closed():
-            reason = "the gate object is closed"
-        if reason:
+        try:
+            same_process(self._pid)
+            if self._loop.is_closed():
+                raise GateUnavailable("the gate object is closed")
+        except GateUnavailable:
             work.close()
-            raise GateUnavailable(reason)
+            raise
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, Optional, Union
 
 from .errors import BadAnswer, BadArguments, GateUnavailable, StopgateError
-from ._transport import MAX_BODY, Exchange, Lines, Request, Response, expire, refusal
+from ._transport import MAX_BODY, Exchange, Lines, Request, Response, expire, refusal, same_process
 
 _PROTOCOL = 1
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
@@ -55,7 +55,7 @@ class Relay:
             return child
 
     async def request(self, request: Request, timeout: float) -> Response:
-        self._own()
+        same_process(self._pid)
         child = await self._running(timeout)
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Response] = loop.create_future()
@@ -69,15 +69,11 @@ class Relay:
             child.forget(number)
 
     async def open(self, request: Request) -> Exchange:
-        self._own()
+        same_process(self._pid)
         child = await self._running(30)
         lines = Lines()
         number = child.send(request, lines, more=True)
         return _Exchange(child, number, lines)
-
-    def _own(self) -> None:
-        if os.getpid() != self._pid:
-            raise GateUnavailable("the gate object belongs to the process that made it: make one in the child process")
 
     async def close(self) -> None:
         self._closed = True

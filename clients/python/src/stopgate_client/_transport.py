@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections import deque
 from dataclasses import dataclass, field
 from typing import Any, Optional, Protocol
 
 from . import jsontext
-from .errors import BadAnswer, BadArguments, GateTimeout, Problem, StopgateError
+from .errors import BadAnswer, BadArguments, GateTimeout, GateUnavailable, Problem, StopgateError
 
 MAX_BODY = 16 << 20
 """The largest body or frame in bytes, in both directions."""
@@ -134,9 +135,20 @@ def expire(future: asyncio.Future[Any], timeout: float) -> asyncio.TimerHandle:
 
     def end() -> None:
         if not future.done():
-            future.set_exception(GateTimeout(f"the gate did not answer within {timeout:g} seconds"))
+            future.set_exception(late(timeout))
 
     return asyncio.get_running_loop().call_later(timeout, end)
+
+
+def late(timeout: float) -> GateTimeout:
+    """Returns the error of a gate that did not answer in time."""
+    return GateTimeout(f"the gate did not answer within {timeout:g} seconds")
+
+
+def same_process(pid: int) -> None:
+    """Raises GateUnavailable in a child of the process that made a transport: the two would read each other's answers."""
+    if os.getpid() != pid:
+        raise GateUnavailable("the gate object belongs to the process that made it: make one in the child process")
 
 
 def parse(text: str) -> Any:

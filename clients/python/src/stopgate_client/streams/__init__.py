@@ -1,6 +1,6 @@
 """Streams of the OpenAI and Anthropic SDKs whose calls are judged while they arrive.
 
-    stream = gate.stream(client.messages.create(stream=True, ...))
+    stream = gate.stream(client.messages.create(stream=True, **request))
     for event in stream:
         ...
     for call in stream.calls:
