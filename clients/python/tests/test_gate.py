@@ -126,7 +126,7 @@ def test_a_no_ends_a_call_early(started: Callable[..., Gate]) -> None:
 
 
 def test_an_answer_that_nobody_gives(started: Callable[..., Gate]) -> None:
-    gate = started(POLICY, on_ask=lambda question: None)
+    gate = started(POLICY.replace('"5s"', '"1s"'), on_ask=lambda question: None)
     begin = time.monotonic()
     pending = gate.decide("write_file", {"path": "other"}, wait=0)
     assert pending.status == "pending" and not pending.allowed and "approval_pending" in pending.model_text

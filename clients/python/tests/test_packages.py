@@ -27,12 +27,11 @@ print(gate.wrap(lambda path: "written", name="write_file", on_denied="return")("
 def build(directory: pathlib.Path, program: str) -> list[pathlib.Path]:
     """Builds the wheel and the source of the client, and the wheel of the program."""
     directory.mkdir()
-    for kind in ("wheel", "sdist"):
-        subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", directory], cwd=PACKAGE, env=ENVIRONMENT,
-                       check=True, capture_output=True)
+    client = [sys.executable, "-m", "hatchling", "build", "-d", str(directory), "-t"]
     script, license = PACKAGE / "scripts" / "cli_wheel.py", PACKAGE.parents[1] / "LICENSE"
-    line = [sys.executable, str(script), system(), program, str(license), str(directory)]
-    subprocess.run(line, env=ENVIRONMENT, check=True, capture_output=True)
+    lines = [[*client, "wheel"], [*client, "sdist"], [sys.executable, str(script), system(), program, str(license), str(directory)]]
+    running = [subprocess.Popen(line, cwd=PACKAGE, env=ENVIRONMENT, stdout=subprocess.DEVNULL) for line in lines]
+    assert [process.wait() for process in running] == [0, 0, 0]
     return sorted(directory.iterdir())
 
 
@@ -54,18 +53,19 @@ def test_packages_have_the_same_bytes_twice(packages: list[pathlib.Path], tmp_pa
 
 
 def test_the_client_is_small(packages: list[pathlib.Path]) -> None:
-    """A wheel compresses every file alone; the source, like a package of npm, all of them together."""
+    """The goal of 60 KB is missed: docs/performance.md has the reason."""
     (source,) = [p for p in packages if p.name.endswith(".tar.gz")]
     (wheel,) = [p for p in packages if p.name.startswith("stopgate_client") and p.suffix == ".whl"]
     print(f"source {source.stat().st_size} bytes, wheel {wheel.stat().st_size} bytes")
-    assert source.stat().st_size < 70_000 and wheel.stat().st_size < 105_000
+    assert source.stat().st_size < 67_000 and wheel.stat().st_size < 98_000
 
 
 def test_installed_packages_decide(packages: list[pathlib.Path], tmp_path: pathlib.Path, state: pathlib.Path) -> None:
-    venv.create(tmp_path / "v", with_pip=True)
+    venv.create(tmp_path / "v")
     python = tmp_path / "v" / "bin" / "python"
     wheels = [p for p in packages if p.suffix == ".whl"]
-    subprocess.run([python, "-m", "pip", "install", "-q", "--no-index", "--disable-pip-version-check", *wheels], check=True)
+    pip = [sys.executable, "-m", "pip", "--python", str(python), "--disable-pip-version-check"]
+    subprocess.run([*pip, "install", "-q", "--no-index", *wheels], check=True)
     policy = state / "example.toml"
     policy.write_text('version = 1\n[tools.write_file.parameters]\npath = { type = "path", required = true }\n[tools.write_file.policy]\n'
                       'run = [ { arg = "/path", prefix = "src/", mode = "unattended" }, { mode = "deny", reason = "No." } ]\n')
