@@ -216,7 +216,7 @@ func TestAPIRefused(t *testing.T) {
 		code int
 		want []string
 	}{
-		{"socket in use", []string{"--policy", "p.toml", "--api-socket", socket}, cli.ExitTrouble, []string{"another process serves this socket", "hint: another stopgate up runs"}},
+		{"socket in use", []string{"--policy", "p.toml", "--api-socket", socket}, cli.ExitTrouble, []string{"another process serves this socket", "hint: another stopgate up or serve runs"}},
 		{"no socket", []string{"--policy", "p.toml", "--api-socket", "file"}, cli.ExitTrouble, []string{"there is a file that is no socket", "hint: choose another path with --api-socket"}},
 		{"address without token", []string{"--policy", "p.toml", "--api-listen", "127.0.0.1:0"}, cli.ExitTrouble, []string{"there is no token", "hint: add [api.tokens.NAME]"}},
 		{"the same in the file", []string{"--policy", "open.toml"}, cli.ExitMistakes, []string{"open.toml:3:10: error SG0106", "add [api.tokens.NAME] or [identity.oidc] first"}},

@@ -43,7 +43,7 @@ func TestCompletion(t *testing.T) {
 // Proves that every command writes for programs on demand, but those whose output always
 // is a protocol, JSON or a script, and the conversation that watch has at a terminal.
 func TestEveryCommandHasAFormat(t *testing.T) {
-	without := []string{"bundle", "completion", "hook", "hook serve", "log export", "mcp", "schema", "up", "approvals watch"}
+	without := []string{"bundle", "completion", "connect", "hook", "hook serve", "log export", "mcp", "schema", "serve", "up", "approvals watch"}
 	var look func(cmd *cobra.Command)
 	look = func(cmd *cobra.Command) {
 		name := strings.TrimPrefix(cmd.CommandPath(), "stopgate ")

@@ -16,6 +16,11 @@ type packJSON struct {
 	Version int      `json:"version"`
 	About   string   `json:"about"`
 	Permits []string `json:"permits"`
+	Text    string   `json:"text,omitempty"` // only of show
+}
+
+func newPackJSON(p packs.Pack) packJSON {
+	return packJSON{Name: p.Name, Version: p.Version, About: p.About, Permits: append([]string{}, p.Permits...)}
 }
 
 func NewPacks(s cli.Streams) *cobra.Command {
@@ -35,7 +40,7 @@ another version. stopgate packs show prints the rules.`,
 		for _, name := range packs.Names() {
 			p, _ := packs.Lookup(name)
 			if *format == "json" {
-				if err := cli.WriteJSON(s.Out, packJSON{p.Name, p.Version, p.About, append([]string{}, p.Permits...)}); err != nil {
+				if err := cli.WriteJSON(s.Out, newPackJSON(p)); err != nil {
 					return err
 				}
 				continue
@@ -49,7 +54,7 @@ another version. stopgate packs show prints the rules.`,
 }
 
 func newShowPack(s cli.Streams) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:     "show NAME",
 		Short:   "print a pack",
 		Long:    `show prints a pack as it is used: a policy file, which begins with everything that it permits.`,
@@ -58,17 +63,24 @@ func newShowPack(s cli.Streams) *cobra.Command {
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return packs.Names(), cobra.ShellCompDirectiveNoFileComp
 		},
-		RunE: func(_ *cobra.Command, args []string) error {
-			p, ok := packs.Lookup(args[0])
-			if !ok {
-				hint := diag.DidYouMean(args[0], packs.Names())
-				if hint == "" {
-					hint = "stopgate packs lists them"
-				}
-				return cli.Hinted(fmt.Errorf("there is no pack %q", args[0]), hint)
-			}
-			_, err := s.Out.Write(p.Text)
-			return err
-		},
 	}
+	format := cli.FormatFlag(cmd)
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		p, ok := packs.Lookup(args[0])
+		if !ok {
+			hint := diag.DidYouMean(args[0], packs.Names())
+			if hint == "" {
+				hint = "stopgate packs lists them"
+			}
+			return cli.Hinted(fmt.Errorf("there is no pack %q", args[0]), hint)
+		}
+		if *format == "json" {
+			shown := newPackJSON(p)
+			shown.Text = string(p.Text)
+			return cli.WriteJSON(s.Out, shown)
+		}
+		_, err := s.Out.Write(p.Text)
+		return err
+	}
+	return cmd
 }
