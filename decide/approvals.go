@@ -209,6 +209,15 @@ func (s *approvalRoutes) programReply(w http.ResponseWriter, r *http.Request, m 
 	if answer.Kind != approve.No && answer.Seen == "" {
 		return badRequest("member_missing", "seen is required: the member of the question that was shown")
 	}
+	if answer.Kind != approve.No {
+		e, err := s.queue.Entry(r.Context(), r.PathValue("id"))
+		if err != nil {
+			return refused(err)
+		}
+		if e.Requirement.ByProgram() && !s.keys.proposed(e) {
+			return &problem{Status: http.StatusForbidden, Code: "not_an_approver", Detail: "a program approves only calls that it has proposed with " + approverHeader + ": program"}
+		}
+	}
 	return s.give(w, r, answer)
 }
 

@@ -173,6 +173,9 @@ func (s *callRoutes) propose(w http.ResponseWriter, r *http.Request, who caller)
 		s.fail(p, err)
 		return unavailable("the gate")
 	}
+	if program {
+		s.keys.own.Store(open.ID(), true)
+	}
 	open.Feed(args)
 	open.Close(stopgate.Ended)
 	s.run(ctx, p, open)
@@ -200,6 +203,7 @@ func (s *callRoutes) run(ctx context.Context, p *submission, open *gate.Pending)
 
 // finish resolves one call and stores its decision.
 func (s *callRoutes) finish(ctx context.Context, p *submission, open *gate.Pending) {
+	defer s.keys.own.Delete(open.ID())
 	out, err := open.Resolve(ctx)
 	if err != nil && out.Proposal == "" {
 		s.fail(p, err)

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"net/http"
 	"strings"
+	"sync"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/approve"
@@ -28,6 +29,17 @@ type sessionKeys struct {
 	secret   []byte         // nil: there are no keys
 	programs bool           // programs may answer
 	queue    *approve.Queue // may be nil
+	// own has the ids of the open calls that were proposed with a key, and whose program answers.
+	own sync.Map
+}
+
+// proposed reports whether the call of a question was proposed with the key of its session. The key
+// alone is not enough for a yes: another program may have begun the session first, under a name that
+// it guessed, and would approve calls of the program that the session was meant for.
+func (k *sessionKeys) proposed(e approve.Entry) bool {
+	_, call := k.own.Load(e.Proposal)
+	_, edited := k.own.Load(e.Parent)
+	return call || edited && e.Parent != ""
 }
 
 // of returns the key of a session.

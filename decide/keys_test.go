@@ -307,3 +307,32 @@ func TestIdenticalCallsOfAProgram(t *testing.T) {
 		d.wants(d.do("", "GET", "/v1/calls/"+calls[i].get("id").(string), "", "Prefer", "wait=10"), 200, want)
 	}
 }
+
+// Proves S4, S5: who begins a session first, under a name that was guessed, does not approve the calls of
+// the program that the session was meant for.
+func TestKeyDoesNotApproveCallsOfOthers(t *testing.T) {
+	d := keyed(t, nil)
+	ctx, leave := context.WithCancel(t.Context())
+	present, left := make(chan struct{}, 1), make(chan struct{})
+	go func() {
+		defer close(left)
+		_ = d.queue.Watch(ctx, func([]approve.Entry) error {
+			select {
+			case present <- struct{}{}:
+			default:
+			}
+			return nil
+		})
+	}()
+	defer func() { leave(); <-left }()
+	<-present
+	_, key := d.begin(`{"session":"ticket-7"}`)
+	d.wants(d.do("", "POST", "/v1/sessions", `{"session":"ticket-7"}`), 409, `"session_exists"`)
+	a := d.wants(d.do("", "POST", "/v1/calls", fmt.Sprintf(asked, "ticket-7")), 202)
+	question := "/v1/approvals/" + a.get("approval", "id").(string)
+	seen := d.wants(d.do("", "GET", question, "", "Stopgate-Session-Key", key), 200).get("seen").(string)
+	for _, reply := range []string{`{"answer":"approve","seen":"` + seen + `"}`, `{"answer":"edit","args":{"path":"src/a"},"seen":"` + seen + `"}`} {
+		d.wants(d.do("", "POST", question, reply, "Stopgate-Session-Key", key), 403, `"not_an_approver"`)
+	}
+	d.wants(d.do("", "POST", question, `{"answer":"deny"}`, "Stopgate-Session-Key", key), 200, `"declined"`)
+}

@@ -63,6 +63,9 @@ func (s *callRoutes) stream(w http.ResponseWriter, r *http.Request, who caller) 
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusOK)
 	p := &submission{owner: who.name, call: call, program: program, decided: make(chan struct{})}
+	if program {
+		s.keys.own.Store(open.ID(), true)
+	}
 	out := &lines{w: w, flush: control.Flush}
 	out.err = control.Flush() // the client may wait for the headers before it sends more
 	body := receive(in, control)
@@ -70,6 +73,7 @@ func (s *callRoutes) stream(w http.ResponseWriter, r *http.Request, who caller) 
 	end := s.feed(r.Context(), p, open, body, out)
 	open.Close(end)
 	if out.err != nil { // the client no longer reads the response
+		s.keys.own.Delete(open.ID())
 		open.Cancel(context.WithoutCancel(r.Context()))
 		return nil
 	}
