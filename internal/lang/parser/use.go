@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
@@ -212,8 +213,9 @@ func (p *parser) mergeTool(key string, parts []*tomltree.Entry) *tomltree.Entry 
 }
 
 // mergeRules joins the rule lists of a tool. The one that marks a place for the rules of others, as
-// packs with denials at their beginning do, gets them there; without one they follow each other. A
-// mode of the file itself replaces all.
+// packs with denials at their beginning do, gets them there; without one they follow each other.
+// Denials that begin the rules of others stay in front of all: no question of the host may come before
+// them. A mode of the file itself replaces all.
 func (p *parser) mergeRules(parts []*tomltree.Entry) *tomltree.Entry {
 	host, at := -1, 0
 	lists := make([][]*tomltree.Value, len(parts))
@@ -234,8 +236,18 @@ func (p *parser) mergeRules(parts []*tomltree.Entry) *tomltree.Entry {
 		return with(parts[0], parts[0].Value.WithElements(slices.Concat(lists...)))
 	}
 	others := slices.Concat(slices.Delete(slices.Clone(lists), host, host+1)...)
-	elements := slices.Concat(lists[host][:at], others, lists[host][at+1:])
+	n := 0
+	for n < len(others) && denies(others[n]) {
+		n++
+	}
+	elements := slices.Concat(others[:n], lists[host][:at], others[n:], lists[host][at+1:])
 	return with(parts[0], parts[0].Value.WithElements(elements))
+}
+
+// denies reports whether a rule denies, in every case that it matches.
+func denies(v *tomltree.Value) bool {
+	mode := v.Get("mode")
+	return v.Kind == tomltree.Table && mode != nil && mode.Value.Kind == tomltree.String && mode.Value.Text == stopgate.Deny.String()
 }
 
 // isPlace reports whether an element of a rule list is the place for the rules of others.

@@ -75,6 +75,33 @@ mode = "deny"
 	}
 }
 
+// Denials at the beginning of the file's rules hold before the questions of a pack.
+func TestOwnDenialsComeFirst(t *testing.T) {
+	p, found := prove.Compile([]policy.Source{{Name: "stopgate.toml", Text: []byte(`version = 1
+use = ["coding", "kubernetes-read"]
+[tools.Bash.policy]
+run = [
+  { arg = "/command", pattern = "^kubectl get secrets", mode = "deny" },
+  { arg = "/command", usage = "make test", mode = "unattended" },
+  { arg = "/command", pattern = "^kubectl describe secrets", mode = "deny" },
+]
+`), Trusted: true}}, policy.Options{Root: "/srv/proj", Home: "/home/u"})
+	if p == nil {
+		t.Fatal(found)
+	}
+	for command, want := range map[string]stopgate.Mode{
+		"kubectl get secrets x": stopgate.Deny, "make test": stopgate.Unattended, "rm -rf /": stopgate.Deny,
+		"kubectl describe secrets x": stopgate.Ask, // after a permission: where it is written
+		"kubectl edit secrets x":     stopgate.Ask,
+	} {
+		e := p.Bind(stopgate.Call{Tool: "Bash"}).Evaluate()
+		e.Feed([]byte(`{"command":"` + command + `"}`))
+		if v := e.Close(stopgate.Ended); v.Mode != want {
+			t.Errorf("%s: %v", command, v)
+		}
+	}
+}
+
 // A rule of a pack is named with the pack and its line there.
 func TestPlacesInPacks(t *testing.T) {
 	f := parse(t, "version = 1\nuse = \"coding\"\n")
