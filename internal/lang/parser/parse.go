@@ -46,7 +46,9 @@ type reader struct {
 	// matchers are the keys of conditions, and their forms with "_in" for those that accept a named list (K60).
 	matchers []string
 	lists    map[string]*syntax.NamedList
-	options  []string // the further keys that some conditions may have
+	// mixed are the lists that the file writes as an array although a pack has one of the name.
+	mixed   map[string]bool
+	options []string // the further keys that some conditions may have
 }
 
 // ruleParser converts the TOML trees of rules and guards, sessionParser also those of session

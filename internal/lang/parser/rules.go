@@ -140,6 +140,7 @@ func (p *ruleParser) rule(t *tomltree.Value, index int, kind syntax.ListKind) (r
 		p.report(diag.BadCondition, r.When.Says.Pos, "`says` is for rules that run calls: what a person did not write restricts nothing", "make it an unattended rule above one that asks")
 	}
 	p.hiddenPermits(r)
+	p.mixedLists(r)
 	p.sameText(t.Get("same_text"), r)
 	r.AllowUnsafePrefix = p.flag(t.Get("allow_unsafe_prefix"))
 	r.OptOutPos = writtenAt(t.Get("allow_unsafe_prefix"))

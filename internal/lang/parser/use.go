@@ -79,6 +79,7 @@ func (p *parser) pack(v *tomltree.Value) (pack packs.Pack, ok bool) {
 
 // merge returns one root for the roots of a file and its packs.
 func (p *parser) merge(texts []*tomltree.Value) *tomltree.Value {
+	p.mixed = make(map[string]bool)
 	return mergeTables(texts, func(key string, parts []*tomltree.Entry) *tomltree.Entry {
 		switch key {
 		case "guard", "session", "handoffs":
@@ -156,6 +157,9 @@ func concat(parts []*tomltree.Entry) *tomltree.Entry {
 func (p *parser) mergeList(_ string, parts []*tomltree.Entry) *tomltree.Entry {
 	own := parts[0]
 	if own.KeyRange.Pack != 0 || own.Value.Kind != tomltree.Table {
+		if own.KeyRange.Pack == 0 && len(parts) > 1 {
+			p.mixed[own.Key] = true
+		}
 		return distinct(concat(parts))
 	}
 	p.known(own.Value, []string{"add", "without"})
@@ -180,6 +184,20 @@ func (p *parser) mergeList(_ string, parts []*tomltree.Entry) *tomltree.Entry {
 		elements = append(slices.Clone(add.Value.Elements), elements...)
 	}
 	return with(own, joined.Value.WithElements(elements))
+}
+
+// mixedLists reports a rule of the file that permits what a pack has in a list of the same name. Lists
+// are joined, so that the author of `network = ["curl x"]` would permit every command of the pack's list.
+func (p *ruleParser) mixedLists(r *syntax.Rule) {
+	if r.Pack != "" || !r.Mode.Permissive() {
+		return
+	}
+	for _, c := range r.Conditions {
+		if name := c.Spec.List; name != "" && p.mixed[name] {
+			p.report(diag.BadCondition, c.ValuePos, "a pack has a list `"+name+"` too, and this rule would permit its values",
+				"give your list another name; if you mean both, write `"+name+" = { add = [...] }`")
+		}
+	}
 }
 
 // distinct leaves out values that an array has already.

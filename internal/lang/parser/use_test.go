@@ -137,6 +137,14 @@ func TestListsOfPacks(t *testing.T) {
 	}
 }
 
+// A rule that permits a list of a pack is meant where the file has none of the name, or adds to it.
+func TestRulesOnListsOfPacks(t *testing.T) {
+	for _, lists := range []string{"", "builds = { add = [\"make x\"] }", "mine = [\"make x\"]", "work = [\"scripts/**\"]"} {
+		parse(t, "version = 1\nuse = [\"coding\"]\n[tools.Bash.policy]\nrun = [{ arg = \"/command\", usage_in = \"builds\", mode = \"unattended\" }]\n[lists]\n"+lists+"\n")
+	}
+	parse(t, "version = 1\nuse = [\"coding\"]\n[tools.Bash.policy]\nrun = [{ arg = \"/command\", usage_in = \"network\", mode = \"deny\" }]\n[lists]\nnetwork = [\"curl x\"]\n")
+}
+
 func TestMistakesInUse(t *testing.T) {
 	for text, want := range map[string]string{
 		"use = [\"codding\"]\n":      `did you mean`,
@@ -151,11 +159,12 @@ func TestMistakesInUse(t *testing.T) {
 		"use = [\"coding\"]\n[lists]\ndocumentation = { ad = [\"x\"] }\n":      "unknown key",
 		"use = [\"coding\"]\n[tools.Shell.policy]\nrun = \"ask\"\n":            "two tables claim the tool",
 		"[pack]\nversion = 1\n": "unknown key `pack`",
-		"[tools.Bash.policy]\nrun = [{ rules = \"own\" }, { mode = \"ask\" }]\n":               "unknown key `rules`",
-		"use = [\"coding\"]\n[tools.Bash.policy]\nrun = [{ rules = \"own\" }]\n":               "unknown key `rules`",
-		"use = [\"coding\"]\n[tools.Bash.policy]\nrun = 7\n":                                   "must be a mode",
-		"use = [\"coding\"]\ntools = 3\n":                                                      "must be a table",
-		"use = [\"coding\"]\n[[guard]]\non = \"path\"\nglob_in = \"nothing\"\nmode = \"deny\"": "nothing",
+		"[tools.Bash.policy]\nrun = [{ rules = \"own\" }, { mode = \"ask\" }]\n":                                                                                    "unknown key `rules`",
+		"use = [\"coding\"]\n[tools.Bash.policy]\nrun = [{ rules = \"own\" }]\n":                                                                                    "unknown key `rules`",
+		"use = [\"coding\"]\n[tools.Bash.policy]\nrun = 7\n":                                                                                                        "must be a mode",
+		"use = [\"coding\"]\n[lists]\nnetwork = [\"curl x\"]\n[tools.Bash.policy]\nrun = [{ arg = \"/command\", usage_in = \"network\", mode = \"unattended\" }]\n": "give your list another name",
+		"use = [\"coding\"]\ntools = 3\n":                                                                                                                           "must be a table",
+		"use = [\"coding\"]\n[[guard]]\non = \"path\"\nglob_in = \"nothing\"\nmode = \"deny\"":                                                                      "nothing",
 	} {
 		_, mistakes := parser.Parse(kinds.Table(), "stopgate.toml", []byte("version = 1\n"+text))
 		if !mistakes.HasErrors() || !strings.Contains(diag.Text(mistakes, nil), want) {
