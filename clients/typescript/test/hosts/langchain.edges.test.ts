@@ -37,6 +37,29 @@ test("a graph with a ToolNode of its own", () =>
     },
   ));
 
+test("the function of a guarded tool is judged, too", () =>
+  play(
+    {
+      async run({ gate, session, tools, script }: Run) {
+        const { run } = tools.find(({ name }) => name === "delete_file")!;
+        const path = z.object({ path: z.string() });
+        const guarded = guard(gate, tool((args) => run(args as {}), { name: "delete_file", description: "deletes", schema: path }), { session });
+        const { func } = guarded as unknown as { func(args: object): Promise<unknown> };
+        script.next();
+        script.read("c1", String(await func({ path: "x" })));
+        script.next();
+      },
+    },
+    {
+      turns: [[call("c1", "delete_file", { path: "x" })]],
+      check: (w) => {
+        ended(w);
+        ran(w);
+        refused(w, "c1", "delete_file", "No file is deleted here");
+      },
+    },
+  ));
+
 test("a tool that interrupts the graph goes on with the call that was judged", () =>
   play(
     {
