@@ -141,10 +141,11 @@ def test_a_fault_of_a_stream(server: Server, fault: str) -> None:
     CHUNKED + b"".join(b"1;x=y\r\n%c\r\n" % c for c in OK) + b"0\r\nx: y\r\n\r\n",
     HEAD + b"Connection: close\r\nContent-Length: %d\r\n\r\n" % len(OK) + OK,
 ])
-def test_an_answer_in_any_form(server: Server, gate: Gate, reply: Reply) -> None:
-    for _ in range(3):
-        answering(server, reply)
-        assert gate.decide("tool", "{}").args == {}
+def test_an_answer_in_any_form(server: Server, reply: Reply) -> None:
+    with stopgate_client.connect(server.url) as gate:
+        for _ in range(3):
+            answering(server, reply)
+            assert gate.decide("tool", "{}").args == {}
 
 
 def test_connections_are_used_again(server: Server, gate: Gate) -> None:
