@@ -21,7 +21,7 @@ export type Call = {
     /** JSON Schema */
     readonly parameters?: Readonly<Record<string, unknown>>;
   };
-  /** the arguments */
+  /** the arguments, a JSON object */
   readonly args?: unknown;
   /** or the argument text as it was received */
   readonly raw?: string;
@@ -36,7 +36,7 @@ export type CheckedCall = {
   readonly server?: string;
   readonly conversation?: string;
   readonly definition?: Readonly<Record<string, unknown>>;
-  /** the arguments */
+  /** the arguments, a JSON object */
   readonly args?: unknown;
   /** or the argument text as it was received */
   readonly raw?: string;
@@ -137,11 +137,11 @@ export type Answer = Verdict & {
   readonly bytes: number;
   readonly enforced: boolean;
   readonly session?: string;
-  /** what must run */
+  /** what must run, byte for byte as it stands here */
   readonly args?: unknown;
   /** what runs where args cannot hold it byte for byte - in observe mode only */
   readonly raw?: string;
-  /** the arguments that must run */
+  /** the arguments that must run, byte for byte - instead of args and raw, with Prefer args-text. An allowed call without it must not run */
   readonly args_text?: string;
   readonly access?: Access;
   /** the question of a pending call, or its approver. The program that answers the question gets all members of Approval */
@@ -166,7 +166,7 @@ export type Envelope = {
   readonly code: string | null;
   /** null if the status is ok */
   readonly publicReason: string | null;
-  /** result of the tool or payload of the handoff - text that is not JSON as a string */
+  /** result of the tool or payload of the handoff - text that is not JSON as a string, null on a denial */
   readonly data: unknown;
 };
 
@@ -234,7 +234,7 @@ export type Approval = {
     readonly pointer: unknown;
     readonly json: unknown;
   }[];
-  /** every rule that asks */
+  /** every rule that asks, and the code of every list that does without one */
   readonly asking?: readonly string[];
   readonly until?: string;
   /** who may answer, and how many have to approve */
