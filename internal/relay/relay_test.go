@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stopgate/stopgate/internal/relay"
 	"github.com/stopgate/stopgate/internal/relay/local"
@@ -278,15 +277,16 @@ func TestBadFrames(t *testing.T) {
 // A client that leaves ends the relay and its requests, in the middle of a frame too.
 func TestClientLeaves(t *testing.T) {
 	for _, last := range []string{"", `{"id":2,"method":"POST","pa`} {
-		left := make(chan struct{})
+		begun, left := make(chan struct{}), make(chan struct{})
 		c := connect(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			io.Copy(io.Discard, r.Body)
+			close(begun)
 			<-r.Context().Done()
 			close(left)
 		}), nil)
 		c.send(`{"id":1,"method":"POST","path":"/v1/calls","body":"x"}`)
+		<-begun
 		io.WriteString(c.in, last)
-		time.Sleep(10 * time.Millisecond)
 		c.in.Close()
 		go func() {
 			for c.lines.Scan() {
