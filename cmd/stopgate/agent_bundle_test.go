@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/stopgate/stopgate/internal/cli"
 )
 
 // thrice calls a tool in each of three turns of a person.
@@ -61,8 +59,7 @@ func TestAgentFollowsTheBundle(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.sees("its rules are in force")
-	s.types("\x04")
-	s.ends(cli.ExitOK)
+	s.leaves()
 }
 
 // Proves S52: a rule that is written while the agent runs leaves the bundle in force, and records go on to name it.
@@ -85,8 +82,7 @@ func TestAgentWritesARuleBesideABundle(t *testing.T) {
 	s.sees("y write it")
 	s.types("y")
 	s.sees("written", "2 calls: 2 ran, 0 refused; 1 prompt")
-	s.types("\x04")
-	s.ends(cli.ExitOK)
+	s.leaves()
 	cmd := exec.Command("stopgate", "log", "--decisions", "--format", "json")
 	cmd.Dir, cmd.Env = dir, env
 	out, err := cmd.Output()

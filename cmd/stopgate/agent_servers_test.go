@@ -8,8 +8,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/stopgate/stopgate/internal/cli"
 )
 
 // gone waits until the process group is gone whose leader wrote its id into a file.
@@ -77,8 +75,7 @@ func TestAgentServers(t *testing.T) {
 	s.sees("✓ notes__write_file", "token t0 store", "more__write_file wants to run", "y once")
 	s.types("y")
 	s.sees("✓ more__write_file", "token  store", "Done.", "3 calls: 2 ran, 1 refused")
-	s.types("\x04")
-	s.ends(cli.ExitOK)
+	s.leaves()
 	s.gone("begun")
 	s.gone("more-begun")
 
@@ -147,8 +144,7 @@ func TestAgentKeysWhileStreamingAndForResults(t *testing.T) {
 	s.sees(`✓ fs_read_file\(path: "two"\)`, "the result is withheld from the model", "the third secret", "e edit it")
 	s.types("e")
 	s.sees(`✓ fs_read_file\(path: "three"\)`, "the third text", "Done.", "4 calls: 4 ran")
-	s.types("\x04")
-	s.ends(cli.ExitOK)
+	s.leaves()
 	if !strings.HasSuffix(s.file("a.txt"), "line 40\n") {
 		t.Errorf("%q", s.file("a.txt"))
 	}

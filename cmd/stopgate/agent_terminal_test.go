@@ -128,6 +128,14 @@ func (s *seat) types(text string) {
 	}
 }
 
+// leaves leaves the agent with Ctrl-D when it shows its prompt: keys during a turn do not count.
+func (s *seat) leaves() {
+	s.t.Helper()
+	s.sees("(?m)^>$")
+	s.types("\x04")
+	s.ends(cli.ExitOK)
+}
+
 // ends waits for the end, compares the exit code, and looks whether the terminal is as
 // it was.
 func (s *seat) ends(code int) {
@@ -183,8 +191,7 @@ func TestAgentTour(t *testing.T) {
 	s.sees("why not")
 	s.types("I want to look at it\r")
 	s.sees("refused: I want to look at it", "6 calls: 4 ran, 2 refused; 4 prompts; the model was stopped once; .* not", `(?m)^>$`)
-	s.types("\x04")
-	s.ends(cli.ExitOK)
+	s.leaves()
 	if !strings.Contains(s.file("stopgate-tour/notes.md"), "before the second line") || s.file(".env") != "(none)" {
 		t.Error("the files are not as the tour says")
 	}
@@ -235,7 +242,7 @@ func TestAgentGivesTheTerminalBack(t *testing.T) {
 		"Ctrl-C twice":   func(s *seat) { s.types("\x03"); s.sees("interrupted|ending it"); s.types("\x03\x03") },
 		"Ctrl-C at once": func(s *seat) { s.types("\x03\x03") },
 		"a signal":       func(s *seat) { s.cmd.Process.Signal(syscall.SIGTERM) },
-		"no and Ctrl-D":  func(s *seat) { s.types("n"); s.sees("not run: say what to do"); s.types("\x04") },
+		"no and Ctrl-D":  func(s *seat) { s.types("n"); s.sees("not run: say what to do", "(?m)^>$"); s.types("\x04") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := sitDown(t, dir, env, nil, "--script", "script", "--pace", "20")
@@ -273,8 +280,7 @@ func TestAgentOnDumbTerminals(t *testing.T) {
 	}
 	s = sitDown(t, dir, append(env, "NO_COLOR=1"), nil, "--script", "script", "--pace", "0")
 	s.sees("(?m)^>$")
-	s.types("\x04")
-	s.ends(cli.ExitOK)
+	s.leaves()
 	if regexp.MustCompile(`\x1b\[[0-9;]*m`).MatchString(s.written()) {
 		t.Errorf("%q", s.written())
 	}
@@ -360,8 +366,7 @@ func TestAgentIsKilledAndResumed(t *testing.T) {
 	s.sees("resumed: 4 entries. It ended where the model has to speak")
 	s.types("\r")
 	s.sees("I was interrupted.", "(?m)^>$")
-	s.types("\x04")
-	s.ends(cli.ExitOK)
+	s.leaves()
 	cmd := exec.Command("stopgate", "agent", "--list", "--format", "json")
 	cmd.Dir, cmd.Env = dir, env
 	if list, err := cmd.Output(); err != nil || strings.Count(string(list), "\n") != 1 || !strings.Contains(string(list), `"entries":5`) {

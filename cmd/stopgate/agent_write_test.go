@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/stopgate/stopgate/internal/cli"
 )
 
 // twice calls one tool twice, with one path and two texts.
@@ -75,8 +73,7 @@ func TestAgentWritesARule(t *testing.T) {
 	s.sees("y write it")
 	s.types("y")
 	s.sees("written; the previous version is kept as", "approved by", "(?s)approved by.*unattended", "Done.", "2 calls: 2 ran, 0 refused; 1 prompt")
-	s.types("\x04")
-	s.ends(cli.ExitOK)
+	s.leaves()
 	text, err := os.ReadFile(path)
 	want := strings.Replace(commented, "  # The rest", "  { arg = \"/path\", const = \"a.txt\", mode = \"unattended\" },\n  # The rest", 1)
 	if err != nil || string(text) != want {
@@ -108,8 +105,7 @@ func TestAgentWritesTheFirstFile(t *testing.T) {
 	s.sees("note: the file is not there yet", "y write it")
 	s.types("y")
 	s.sees("written", "2 calls: 2 ran, 0 refused; 1 prompt")
-	s.types("\x04")
-	s.ends(cli.ExitOK)
+	s.leaves()
 	text, err := os.ReadFile(path)
 	if err != nil || !strings.Contains(string(text), `{ arg = "/path", const = "a.txt", mode = "unattended" },`) || !strings.Contains(string(text), "[[guard]]") {
 		t.Errorf("%v\n%s", err, text)
@@ -153,8 +149,7 @@ func TestAgentWritesNoRule(t *testing.T) {
 			s.sees("The rule is not written: ", test.want)
 			s.types("y")
 			s.sees("granted earlier", "2 calls: 2 ran, 0 refused")
-			s.types("\x04")
-			s.ends(cli.ExitOK)
+			s.leaves()
 			if text, _ := os.ReadFile(path); string(text) != test.own {
 				t.Errorf("%s", text)
 			}

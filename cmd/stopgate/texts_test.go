@@ -106,7 +106,7 @@ func TestAgentDoesNotTakeNoForYes(t *testing.T) {
 	s.types("write\r")
 	s.sees("y yes, when complete")
 	s.types("n")
-	s.sees("not run: say what to do")
+	s.sees("not run: say what to do", "(?m)^>$")
 	s.types("\x04")
 	s.cmd.Wait()
 	if strings.Contains(s.written(), "you said yes") || s.file("a.txt") != "(none)" {
