@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -49,11 +50,7 @@ func Day(dir string) ([]Call, error) {
 	if err := json.Unmarshal(dayIDs, &ids); err != nil {
 		return nil, fmt.Errorf("day.json: %w", err)
 	}
-	got := make([]string, len(all))
-	for i, c := range all {
-		got[i] = c.ID
-	}
-	if !slices.Equal(got, ids) {
+	if !slices.Equal(idsOf(all), ids) {
 		return nil, fmt.Errorf("day.json names other calls than the seed draws from this corpus")
 	}
 	return all, nil
@@ -63,30 +60,55 @@ func Day(dir string) ([]Call, error) {
 // its hash.
 func drawDay(dir string) ([]Call, error) {
 	rng := rand.New(rand.NewPCG(daySeed, daySeed))
-	recorded, err := numbered(filepath.Join(dir, "toolcalls", "coding-agent.jsonl"))
+	sessions, all, err := recordedSessions(dir)
 	if err != nil {
 		return nil, err
 	}
-	sessions := map[string][]Call{}
+	var names []string
+	for _, name := range all {
+		if n := len(sessions[name]); n >= daySessions && n <= dayMost {
+			names = append(names, name)
+		}
+	}
+	day := sessions[names[rng.IntN(len(names))]]
+	byLabel, err := labelledCommands(dir, func(string) bool { return true })
+	if err != nil {
+		return nil, err
+	}
+	left := daySize - len(day)
+	for _, want := range []struct {
+		safe bool
+		n    int
+	}{{true, left * daySafe / (daySafe + dayUnsafe)}, {false, left - left*daySafe/(daySafe+dayUnsafe)}} {
+		from := byLabel[want.safe]
+		rng.Shuffle(len(from), func(i, j int) { from[i], from[j] = from[j], from[i] })
+		day = append(day, from[:want.n]...)
+	}
+	return day, nil
+}
+
+// recordedSessions returns the calls of each recorded session, and the sorted names of the sessions.
+func recordedSessions(dir string) (sessions map[string][]Call, names []string, err error) {
+	recorded, err := numbered(filepath.Join(dir, "toolcalls", "coding-agent.jsonl"))
+	if err != nil {
+		return nil, nil, err
+	}
+	sessions = map[string][]Call{}
 	for _, l := range recorded {
 		var c struct {
 			Session, Tool string
 			Args          json.RawMessage
 		}
 		if err := json.Unmarshal(l.text, &c); err != nil {
-			return nil, fmt.Errorf("%s: %w", l.id, err)
+			return nil, nil, fmt.Errorf("%s: %w", l.id, err)
 		}
 		sessions[c.Session] = append(sessions[c.Session], Call{ID: "session:" + l.id, Tool: c.Tool, Args: c.Args})
 	}
-	var names []string
-	for name, calls := range sessions {
-		if len(calls) >= daySessions && len(calls) <= dayMost {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	day := sessions[names[rng.IntN(len(names))]]
+	return sessions, slices.Sorted(maps.Keys(sessions)), nil
+}
 
+// labelledCommands returns the labelled commands of programs, by their label.
+func labelledCommands(dir string, programs func(string) bool) (map[bool][]Call, error) {
 	labelled, err := numbered(filepath.Join(dir, "commands", "labelled.jsonl"))
 	if err != nil {
 		return nil, err
@@ -100,22 +122,16 @@ func drawDay(dir string) ([]Call, error) {
 		if err := json.Unmarshal(l.text, &c); err != nil {
 			return nil, fmt.Errorf("%s: %w", l.id, err)
 		}
+		if !programs(program(c.Command)) {
+			continue
+		}
 		args, err := json.Marshal(map[string]string{"command": c.Command})
 		if err != nil {
 			return nil, err
 		}
 		byLabel[c.Safe] = append(byLabel[c.Safe], Call{ID: "command:" + l.id, Tool: "Bash", Args: args, Safe: &c.Safe})
 	}
-	left := daySize - len(day)
-	for _, want := range []struct {
-		safe bool
-		n    int
-	}{{true, left * daySafe / (daySafe + dayUnsafe)}, {false, left - left*daySafe/(daySafe+dayUnsafe)}} {
-		from := byLabel[want.safe]
-		rng.Shuffle(len(from), func(i, j int) { from[i], from[j] = from[j], from[i] })
-		day = append(day, from[:want.n]...)
-	}
-	return day, nil
+	return byLabel, nil
 }
 
 type line struct {
