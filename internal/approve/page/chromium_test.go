@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/approve"
+	"github.com/stopgate/stopgate/internal/testkit/browser"
 )
 
 // Proves S60, H21, S4: answering with a real browser, without scripts.
@@ -19,21 +20,21 @@ func TestChromium(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a browser")
 	}
-	for _, path := range browsers(t) {
-		t.Run(filepath.Base(path), func(t *testing.T) { testChromium(t, launch(t, path)) })
+	for _, path := range browser.Programs(t) {
+		t.Run(filepath.Base(path), func(t *testing.T) { testChromium(t, browser.Launch(t, path)) })
 	}
 }
 
-func testChromium(t *testing.T, b *browser) {
+func testChromium(t *testing.T, b *browser.Browser) {
 	s := open(t)
 	e := s.ask(nil)
 	at := s.server.URL + "/approvals/" + e.ID
 
-	b.opens(at)
-	b.sees("Token with the scope approve")
-	b.types("input[name=secret]", secret)
-	b.presses("form button")
-	page := b.sees("wants to run")
+	b.Opens(at)
+	b.Sees("Token with the scope approve")
+	b.Types("input[name=secret]", secret)
+	b.Presses("form button")
+	page := b.Sees("wants to run")
 	for _, what := range []string{"write_file", "/path", `"README"`, "somebody looks at it"} {
 		if !strings.Contains(page, what) {
 			t.Errorf("%q is missing in %s", what, page)
@@ -41,7 +42,7 @@ func testChromium(t *testing.T, b *browser) {
 	}
 	if file := os.Getenv("STOPGATE_SCREENSHOT"); file != "" {
 		var shot struct{ Data string }
-		b.call("Page.captureScreenshot", nil, &shot)
+		b.Call("Page.captureScreenshot", nil, &shot)
 		png, err := base64.StdEncoding.DecodeString(shot.Data)
 		if err != nil || os.WriteFile(file, png, 0o644) != nil {
 			t.Fatal(err)
@@ -66,40 +67,40 @@ func testChromium(t *testing.T, b *browser) {
 	}))
 	defer evil.Close()
 	elsewhere := strings.Replace(evil.URL, "127.0.0.1", "localhost", 1)
-	b.opens(elsewhere + "/frame")
-	b.sees("cute cats")
-	if f := b.frame(); f.url != "chrome-error://chromewebdata/" || strings.Contains(f.html, "wants to run") {
-		t.Errorf("another site's frame shows %s: %s", f.url, f.html)
+	b.Opens(elsewhere + "/frame")
+	b.Sees("cute cats")
+	if f := b.Frame(); f.URL != "chrome-error://chromewebdata/" || strings.Contains(f.HTML, "wants to run") {
+		t.Errorf("another site's frame shows %s: %s", f.URL, f.HTML)
 	}
 	// The same frame shows a page that allows framing: the test can see into frames.
-	b.opens(elsewhere + "/frame?of=/form")
-	b.sees("cute cats")
-	if f := b.frame(); f.url != evil.URL+"/form" || !strings.Contains(f.html, "win") {
-		t.Errorf("the frame of a page that allows it shows %s: %s", f.url, f.html)
+	b.Opens(elsewhere + "/frame?of=/form")
+	b.Sees("cute cats")
+	if f := b.Frame(); f.URL != evil.URL+"/form" || !strings.Contains(f.HTML, "win") {
+		t.Errorf("the frame of a page that allows it shows %s: %s", f.URL, f.HTML)
 	}
-	b.errors = nil // the refusal was checked above
-	b.opens(elsewhere + "/form")
-	b.sees("win")
-	b.presses("button")
-	b.sees("did not come from a page of this gate")
+	b.Errors = nil // the refusal was checked above
+	b.Opens(elsewhere + "/form")
+	b.Sees("win")
+	b.Presses("button")
+	b.Sees("did not come from a page of this gate")
 	if s.state(e.ID).State != approve.Waiting {
 		t.Fatal("another site has answered")
 	}
-	b.errors = nil
+	b.Errors = nil
 
 	// A link in a chat opens the question, still logged in.
-	b.opens(elsewhere + "/link")
-	b.sees("the question")
-	b.presses("a")
-	b.sees("wants to run")
+	b.Opens(elsewhere + "/link")
+	b.Sees("the question")
+	b.Presses("a")
+	b.Sees("wants to run")
 
-	b.types("input[name=code]", "nope")
-	b.presses("button[value=approve]")
-	b.sees("The code was not the one")
-	b.errors = nil // a 403 is logged as one
-	b.types("input[name=code]", b.code())
-	b.presses("button[value=approve]")
-	b.sees("Approved by anna")
+	b.Types("input[name=code]", "nope")
+	b.Presses("button[value=approve]")
+	b.Sees("The code was not the one")
+	b.Errors = nil // a 403 is logged as one
+	b.Types("input[name=code]", code(b))
+	b.Presses("button[value=approve]")
+	b.Sees("Approved by anna")
 	if e := s.state(e.ID); e.State != approve.Approved || e.By != "anna" {
 		t.Fatalf("%+v", e)
 	}
@@ -110,20 +111,26 @@ func testChromium(t *testing.T, b *browser) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	b.sees("The call was let out")
+	b.Sees("The call was let out")
 
-	b.opens(s.server.URL + "/approvals")
-	b.sees("Nothing waits")
+	b.Opens(s.server.URL + "/approvals")
+	b.Sees("Nothing waits")
 	e = s.ask(func(e *approve.Entry) { e.ID = "QZ" })
-	b.sees("/approvals/QZ") // without a reload by the person
-	b.presses("td a")
-	b.sees("wants to run")
-	b.presses("summary")
-	b.types("textarea", " ")
-	b.types("input[name=code]", b.code())
-	b.presses("button[value=edit]")
-	b.sees("Changed and approved by anna")
-	if len(b.errors) > 0 {
-		t.Errorf("the browser complains: %s", b.errors)
+	b.Sees("/approvals/QZ") // without a reload by the person
+	b.Presses("td a")
+	b.Sees("wants to run")
+	b.Presses("summary")
+	b.Types("textarea", " ")
+	b.Types("input[name=code]", code(b))
+	b.Presses("button[value=edit]")
+	b.Sees("Changed and approved by anna")
+	if len(b.Errors) > 0 {
+		t.Errorf("the browser complains: %s", b.Errors)
 	}
+}
+
+// code returns the code on the page.
+func code(b *browser.Browser) string {
+	text := b.HTML("legend strong")
+	return strings.TrimSuffix(strings.TrimPrefix(text, "<strong>"), "</strong>")
 }
