@@ -160,6 +160,8 @@ var layers = [][]string{
 	{"internal/cli/inspect"},
 	{"internal/cli/author", "internal/cli/evaluate", "internal/cli/operate", "internal/cli/hosts", "internal/cli/agent", "internal/cli/demo"},
 	{"internal/cli/fleet"},
+	{"internal/cli/commands"},
+	{"internal/cli/commands/manpages"},
 	{"cmd/stopgate-hook/early"},
 	{"cmd/stopgate", "cmd/stopgate-hook"},
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/commands"
 )
 
 // Proves that shells complete the words of flags, and names of files only where a
@@ -59,7 +60,7 @@ func TestEveryCommandHasAFormat(t *testing.T) {
 			}
 		}
 	}
-	for _, cmd := range newRoot(cli.Streams{}).Commands() {
+	for _, cmd := range commands.New(cli.Streams{}).Commands() {
 		if cmd.IsAvailableCommand() {
 			look(cmd)
 		}
@@ -69,7 +70,7 @@ func TestEveryCommandHasAFormat(t *testing.T) {
 // Proves that help shows how each command is typed, but of those whose usage says all.
 func TestExamples(t *testing.T) {
 	plain := []string{"version", "help", "completion"}
-	for _, cmd := range newRoot(cli.Streams{}).Commands() {
+	for _, cmd := range commands.New(cli.Streams{}).Commands() {
 		if cmd.IsAvailableCommand() && cmd.Example == "" && !slices.Contains(plain, cmd.Name()) {
 			t.Errorf("%s has no example", cmd.Name())
 		}

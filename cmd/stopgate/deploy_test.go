@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/commands"
 	"github.com/stopgate/stopgate/internal/cli/demo"
 )
 
@@ -43,7 +44,7 @@ func TestDeployments(t *testing.T) {
 			if len(words) == 0 {
 				continue
 			}
-			cmd, _, err := newRoot(cli.Streams{}).Find(words)
+			cmd, _, err := commands.New(cli.Streams{}).Find(words)
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
 				continue

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/commands"
 )
 
 const reference = "../../docs/reference/"
@@ -77,7 +78,7 @@ func TestDocumentationIsComplete(t *testing.T) {
 			collect(sub)
 		}
 	}
-	for _, cmd := range newRoot(cli.Streams{}).Commands() {
+	for _, cmd := range commands.New(cli.Streams{}).Commands() {
 		if cmd.Name() != "completion" {
 			collect(cmd)
 		}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/commands"
 	"go.uber.org/goleak"
 )
 
@@ -47,7 +48,7 @@ func begin(in io.Reader, args ...string) *running {
 	r := &running{ended: make(chan error, 1)}
 	ctx, stop := context.WithCancel(context.Background())
 	r.stop = stop
-	root := newRoot(cli.Streams{In: in, Out: &r.out, Err: &r.err})
+	root := commands.New(cli.Streams{In: in, Out: &r.out, Err: &r.err})
 	root.SetArgs(args)
 	go func() { r.ended <- root.ExecuteContext(ctx) }()
 	return r

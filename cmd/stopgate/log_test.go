@@ -14,6 +14,7 @@ import (
 	"github.com/stopgate/stopgate/audit"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/commands"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/prove"
 	rows "github.com/stopgate/stopgate/internal/record/sqlite"
@@ -186,7 +187,7 @@ run = [ { mode = "deny", when = { session = "/frozen", const = true } }, { mode 
 	show := func(id stopgate.ProposalID, flags ...string) string {
 		t.Helper()
 		var out, errs bytes.Buffer
-		root := newRoot(cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs})
+		root := commands.New(cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs})
 		root.SetArgs(append([]string{"log", "show", string(id), "--policy", policyFile}, flags...))
 		if err := root.Execute(); err != nil {
 			t.Fatalf("%v %s", err, errs.String())

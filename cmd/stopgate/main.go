@@ -12,7 +12,7 @@
 //	stopgate decide ...      decide one call, or many
 //	stopgate explain ...     show the decision rule by rule
 //
-// The commands are in internal/cli; this package lists them.
+// The commands are in internal/cli; internal/cli/commands lists them.
 package main
 
 import (
@@ -23,6 +23,7 @@ import (
 	"runtime"
 
 	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/commands"
 	"github.com/stopgate/stopgate/internal/cli/operate"
 	"github.com/stopgate/stopgate/internal/release"
 )
@@ -48,7 +49,7 @@ func run(args []string, s cli.Streams) int {
 		}
 	}
 	out := &cli.Output{To: s.Out}
-	root := newRoot(cli.Streams{In: s.In, Out: out, Err: s.Err})
+	root := commands.New(cli.Streams{In: s.In, Out: out, Err: s.Err})
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(context.Background())
 	return out.Status(s, cli.Report(cli.Streams{In: s.In, Out: out, Err: s.Err}, cmd, err))

@@ -12,6 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/commands"
 	"github.com/stopgate/stopgate/internal/testkit/postgres"
 )
 
@@ -113,7 +114,7 @@ func TestPasswordsAreNotPrinted(t *testing.T) {
 			}
 		}
 	}
-	walk(newRoot(cli.Streams{}), nil)
+	walk(commands.New(cli.Streams{}), nil)
 	if ran < 100 {
 		t.Errorf("only %d commands were run", ran)
 	}

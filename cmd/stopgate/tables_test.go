@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/cli"
+	"github.com/stopgate/stopgate/internal/cli/commands"
 	"github.com/stopgate/stopgate/internal/config"
 )
 
@@ -23,7 +24,7 @@ func checked(t *testing.T, text string) (string, error) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	root := newRoot(cli.Streams{In: strings.NewReader(""), Out: &out, Err: &out})
+	root := commands.New(cli.Streams{In: strings.NewReader(""), Out: &out, Err: &out})
 	root.SetArgs([]string{"check", file})
 	err := root.Execute()
 	return out.String(), err

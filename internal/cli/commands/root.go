@@ -1,4 +1,6 @@
-package main
+// Package commands is the table of the commands of the program stopgate: their groups, their order
+// and how help shows them.
+package commands
 
 import (
 	"github.com/spf13/cobra"
@@ -16,7 +18,8 @@ import (
 const longHelp = `stopgate decides, from one policy file, whether an AI agent's tool call may run,
 and it decides while the call is still being written by the model.`
 
-func newRoot(s cli.Streams) *cobra.Command {
+// New returns the program's command, with all others below it.
+func New(s cli.Streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "stopgate",
 		Short:         "decide whether an AI agent's tool calls may run",
