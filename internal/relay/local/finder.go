@@ -42,7 +42,7 @@ type Finder struct {
 const (
 	answerLimit = 2 * time.Second  // of a gate that is asked to describe itself
 	startLimit  = 15 * time.Second // until a gate that was started answers
-	changeLimit = 3 * time.Second  // until a gate has read files that have changed
+	changeLimit = 3 * time.Second  // until a gate has read files that have changed, or has ended
 	startPoll   = 10 * time.Millisecond
 )
 
@@ -134,6 +134,9 @@ func (f *Finder) try(path string) (*peer.Conn, error) {
 		err = c.SetDeadline(time.Time{})
 	}
 	if err != nil {
+		if c.Ending() {
+			err = peer.ErrEnding
+		}
 		c.Close()
 		return nil, err
 	}
@@ -143,14 +146,22 @@ func (f *Finder) try(path string) (*peer.Conn, error) {
 	return c, nil
 }
 
-// changing is try for the gate of this project: it is given time to read files that have changed.
+// changing is try for the gate of this project: it is given time to read files that have changed, or
+// to end.
 func (f *Finder) changing(ctx context.Context, path string) (c *peer.Conn, err error) {
 	for limit := time.Now().Add(changeLimit); ; {
-		if c, err = f.try(path); !errors.Is(err, errDiffers) || time.Now().After(limit) {
+		wait := 10 * startPoll
+		switch c, err = f.try(path); {
+		case errors.Is(err, peer.ErrEnding):
+			wait = startPoll
+		case !errors.Is(err, errDiffers):
 			return c, err
 		}
+		if time.Now().After(limit) {
+			return nil, err
+		}
 		select {
-		case <-time.After(10 * startPoll):
+		case <-time.After(wait):
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
@@ -169,7 +180,7 @@ func (f *Finder) begin(ctx context.Context, path string) (*peer.Conn, error) {
 		return nil, problem(path, err)
 	}
 	defer unlock()
-	c, err := f.try(path)
+	c, err := f.changing(ctx, path)
 	if !errors.Is(err, peer.ErrNone) {
 		return c, wrap(path, err)
 	}
@@ -178,7 +189,7 @@ func (f *Finder) begin(ctx context.Context, path string) (*peer.Conn, error) {
 		return nil, problem(path, err)
 	}
 	for {
-		if c, err = f.try(path); !errors.Is(err, peer.ErrNone) {
+		if c, err = f.try(path); !errors.Is(err, peer.ErrNone) && !errors.Is(err, peer.ErrEnding) {
 			return c, wrap(path, err)
 		}
 		select {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -42,6 +43,14 @@ func TestMain(m *testing.M) {
 	switch how {
 	case "gate":
 		http.Serve(ln, handler("v1"))
+	case "large": // takes a while to end
+		memory := make([]byte, 256<<20)
+		for i := 0; i < len(memory); i += 4096 {
+			memory[i] = 1
+		}
+		fmt.Println("large")
+		http.Serve(ln, handler("v1"))
+		runtime.KeepAlive(memory)
 	case "other": // decides by other files
 		http.Serve(ln, handler("v2"))
 	case "nonsense":
@@ -232,6 +241,34 @@ func TestGateDies(t *testing.T) {
 	c.SetReadDeadline(time.Now().Add(5 * time.Second))
 	if n, err := c.Read(make([]byte, 10)); err == nil {
 		t.Errorf("%d bytes of a dead gate", n)
+	}
+}
+
+// A gate that is ending has lost its program and still has its socket. It is not taken for a fake, and
+// another one is started when it is gone.
+func TestGateIsEnding(t *testing.T) {
+	path := place(t)
+	gate := run(t, own(t), "large", path)
+	f := finder(path)
+	f.Start = func(at string) (<-chan error, error) {
+		os.Remove(at)
+		run(t, own(t), "gate", at)
+		return make(chan error), nil
+	}
+	c, err := f.Dial(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := c.(interface{ PID() int }).PID()
+	c.Close()
+	gate.Process.Kill()
+	for is := old; is == old; {
+		c, err := f.Dial(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		is = c.(interface{ PID() int }).PID()
+		c.Close()
 	}
 }
 

@@ -23,8 +23,8 @@ type Conn struct {
 }
 
 // Dial connects to the process that listens at a path, if it is trusted. Reads and writes end at the
-// deadline; the zero time is none. Nothing is sent. The error is ErrNone, ErrUntrusted, or one of the
-// system.
+// deadline; the zero time is none. Nothing is sent. The error is ErrNone, ErrEnding, ErrUntrusted, or
+// one of the system.
 func Dial(path string, own Self, until time.Time) (*Conn, error) {
 	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC|syscall.SOCK_NONBLOCK, 0)
 	if err != nil {
@@ -40,7 +40,11 @@ func Dial(path string, own Self, until time.Time) (*Conn, error) {
 		return nil, err
 	}
 	c := &Conn{file: os.NewFile(uintptr(fd), path), own: own, peer: processOf(fd)}
-	if c.peer == nil || !own.runs(c.peer) || !own.sees(c.peer) {
+	switch {
+	case c.peer != nil && c.peer.ending():
+		c.Close()
+		return nil, ErrEnding
+	case c.peer == nil || !own.runs(c.peer) || !own.sees(c.peer):
 		c.Close()
 		return nil, ErrUntrusted
 	}
@@ -63,6 +67,9 @@ func (c *Conn) PID() int { return int(c.peer.pid) }
 
 // Trusted reports whether the process is still alive and runs the same program file.
 func (c *Conn) Trusted() bool { return c.own.runs(c.peer) }
+
+// Ending reports whether the process is ending, or gone.
+func (c *Conn) Ending() bool { return c.peer.ending() }
 
 // Read reads the bytes that are available, once there are some. It fails with ErrWriter if the process
 // that was checked did not write all of them, or no longer runs the same program file.

@@ -19,6 +19,9 @@ import "errors"
 var (
 	// ErrNone reports that no process listens at the path.
 	ErrNone = errors.New("no process listens at the socket")
+	// ErrEnding reports a process that is ending: it runs no program any more, but its socket is still
+	// open.
+	ErrEnding = errors.New("the process at the socket is ending")
 	// ErrUntrusted reports a process that is not trusted.
 	ErrUntrusted = errors.New("the process at the socket is not trusted: it must run the same program file, as the same user, with the same root and namespaces")
 	// ErrWriter reports bytes that another process wrote.

@@ -52,6 +52,16 @@ func (p *process) file(name string) file {
 	return fileAt(p.its + name)
 }
 
+// ending reports whether the process runs no program any more, or is gone. A process that is killed loses its
+// program before its sockets.
+func (p *process) ending() bool {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	var s syscall.Stat_t
+	err := syscall.Stat(p.its+"exe", &s)
+	return p.dir >= 0 && (err == syscall.ENOENT || err == syscall.ESRCH)
+}
+
 // wrote reports whether the process wrote the message with a control message.
 func (p *process) wrote(control []byte) bool {
 	list, err := syscall.ParseSocketControlMessage(control)

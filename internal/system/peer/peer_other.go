@@ -50,3 +50,6 @@ func (*Conn) SetReadDeadline(time.Time) error { return errors.ErrUnsupported }
 
 // SetWriteDeadline fails.
 func (*Conn) SetWriteDeadline(time.Time) error { return errors.ErrUnsupported }
+
+// Ending reports false.
+func (*Conn) Ending() bool { return false }
