@@ -41,6 +41,7 @@ var layers = [][]string{
 	{"internal/lang/diag"},
 	{"internal/lang/manual"},
 	{"internal/lang/tomltree"},
+	{"internal/host/servers"},
 	{"internal/condition"},
 	{"internal/condition/shell/programs"},
 	{"internal/condition/shell"},
@@ -173,7 +174,7 @@ var testOnly = "internal/testkit/"
 var pure = []string{
 	"jsonstream", "internal/regexp/ucd", "internal/regexp/automaton", "internal/regexp/alternating", "internal/regexp/regular", "internal/schema", "internal/condition", "internal/condition/shell/programs", "internal/condition/shell", "internal/condition/shell/effect", "internal/condition/patch",
 	"internal/condition/literal", "internal/condition/glob", "internal/condition/number", "internal/condition/spelling", "internal/condition/plaintext", "internal/condition/pathform", "internal/condition/pathname", "internal/condition/weburl", "internal/flow/occur", "internal/flow/index", "internal/flow/kept", "internal/flow/source", "internal/condition/cidr", "internal/condition/commandline", "internal/condition/origin", "internal/condition/protected", "internal/condition/usage", "internal/condition/match", "internal/condition/kinds", "internal/condition/pathkey", "internal/lang/syntax", "internal/lang/parser", "internal/condition/index", "internal/eval",
-	"internal/policy/bind", "internal/policy/check", "internal/policy", "internal/prove/inclusion", "internal/prove/analysis", "internal/prove/symbolic", "internal/prove", "internal/prove/diff", "session", "session/policies", "internal/mcp/jsonrpc", "internal/bundle", "internal/project",
+	"internal/policy/bind", "internal/policy/check", "internal/policy", "internal/prove/inclusion", "internal/prove/analysis", "internal/prove/symbolic", "internal/prove", "internal/prove/diff", "session", "session/policies", "internal/mcp/jsonrpc", "internal/bundle", "internal/project", "internal/host/servers",
 }
 
 // impure are the imports that a pure package must not have.
