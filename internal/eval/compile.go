@@ -121,8 +121,9 @@ func (c *compiler) partOf(s *schema.Schema) *part {
 }
 
 // list adds a list with the rules that apply to this call. Rules for many tools are skipped if a
-// tool lacks their parameter (D25-47), unless a call may have it all the same; a rule of the tool's
-// own table that does not fit its schema is an error.
+// tool lacks their parameter (D25-47), unless a call may have it all the same, and so are those of
+// packs, which know tools in several versions; a rule of the tool's own table that does not fit its
+// schema is an error.
 func (c *compiler) list(v *ToolPolicy, l list, rules []*syntax.Rule, table string, forMany bool) bool {
 	l.first = int32(len(c.plan.rules))
 	l.note.file, l.note.table = v.File.Name, table
@@ -132,8 +133,8 @@ func (c *compiler) list(v *ToolPolicy, l list, rules []*syntax.Rule, table strin
 			l.note.skipped = append(l.note.skipped, skippedRule{r, "its conditions on the call do not hold"})
 			continue
 		}
-		if reason := c.misfit(v, r, forMany); reason != "" {
-			if !forMany {
+		if reason, missing := c.misfit(v, r, forMany || r.Pack != ""); reason != "" {
+			if !forMany && !(missing && r.Pack != "") {
 				c.trouble = reason
 				return false
 			}
@@ -157,8 +158,8 @@ func (c *compiler) list(v *ToolPolicy, l list, rules []*syntax.Rule, table strin
 	return true
 }
 
-// misfit returns why a rule does not fit the tool's schema, "" if it does.
-func (c *compiler) misfit(v *ToolPolicy, r *syntax.Rule, forMany bool) string {
+// misfit returns why a rule does not fit the tool's schema, "" if it does, and whether a parameter is missing.
+func (c *compiler) misfit(v *ToolPolicy, r *syntax.Rule, forMany bool) (reason string, missing bool) {
 	for i := range r.Conditions {
 		k := &r.Conditions[i]
 		if k.On != "" {
@@ -169,7 +170,7 @@ func (c *compiler) misfit(v *ToolPolicy, r *syntax.Rule, forMany bool) string {
 			if forMany && v.brings(r, k) {
 				continue
 			}
-			return "the tool has no parameter " + k.Arg.String()
+			return "the tool has no parameter " + k.Arg.String(), true
 		}
 		if k.Spec.Kind == condition.Present {
 			continue
@@ -179,10 +180,10 @@ func (c *compiler) misfit(v *ToolPolicy, r *syntax.Rule, forMany bool) string {
 			continue
 		}
 		if !slices.ContainsFunc(reach.Locations, func(p *schema.Location) bool { return len(c.matchers.fit(&probe, p, v.Env).texts) > 0 }) {
-			return k.Spec.Kind.String() + " does not fit the parameter " + k.Arg.String()
+			return k.Spec.Kind.String() + " does not fit the parameter " + k.Arg.String(), false
 		}
 	}
-	return ""
+	return "", false
 }
 
 // brings reports whether a condition of a restrictive rule may hold for a call although the tool

@@ -53,9 +53,9 @@ func (l *list) cover(v *ToolPolicy, kind syntax.ListKind, w *view) {
 }
 
 // cover determines whether the current rule needs cover. A rule without conditions in an operator's
-// table for this tool permits the tool with any parameters.
+// table for this tool permits the tool with any parameters, unless the table itself sets `uncovered`.
 func (r *rule) cover(l *list, ast *syntax.Rule, v *ToolPolicy, table string) {
-	named := v.Trusted && (!v.Embedded || v.passes) && !syntax.IsGlob(table)
+	named := v.Trusted && (!v.Embedded || v.passes) && !syntax.IsGlob(table) && !v.Covers(table)
 	r.covering = l.coverage && r.mode.Permissive() && (!named || len(ast.Conditions) > 0)
 	r.ignores = ast.Ignores
 }

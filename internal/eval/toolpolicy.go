@@ -47,6 +47,14 @@ func (v *ToolPolicy) List(kind syntax.ListKind) (rules *syntax.RuleList, table s
 	return nil, v.Tables[0].Name, syntax.IsGlob(v.Tables[0].Name)
 }
 
+// Covers reports whether a table of the file, by its name, asks about or denies parameters that a permit
+// does not cover. Its permits then need cover, also those without conditions.
+func (v *ToolPolicy) Covers(table string) bool {
+	return slices.ContainsFunc(v.Tables, func(t *syntax.ToolTable) bool {
+		return t.Name == table && t.Uncovered != nil && *t.Uncovered != syntax.ParamAllow
+	})
+}
+
 // resolveTables finds the tables of every file for the tool. It returns false if the call is
 // refused.
 func (b *binder) resolveTables() bool {

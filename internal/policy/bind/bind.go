@@ -107,8 +107,11 @@ const maxNamed = 12
 
 // missing reports a pointer to a parameter that the tool lacks. A rule for many tools is skipped
 // for such a tool (D25-47, Q5), unless the rule restricts and calls may have undeclared
-// parameters.
+// parameters. So is a rule of a pack, which knows the tool in several versions.
 func (b *Binder) missing(l *List, r *syntax.Rule, k *syntax.Condition, reach schema.Reach) {
+	if r.Pack != "" && !l.Shared {
+		return
+	}
 	arg, hint := k.Arg.String(), ""
 	if reach.Suggestion != "" {
 		near := slices.Clone(k.Arg)

@@ -72,7 +72,7 @@ func (c *comparer) bind(s *sidePolicy, tool *comparedTool, kind syntax.ListKind)
 		for _, r := range list.Rules {
 			if bound, ok := binder.Rule(view, r); ok {
 				rules = append(rules, bound)
-			} else if !view.Shared {
+			} else if !view.Shared && r.Pack == "" {
 				return nil, false
 			}
 		}

@@ -56,7 +56,7 @@ func undeclaredMode(s *sidePolicy, kind schema.MemberKind) stopgate.Mode {
 func (b *boundPolicy) needsCover(s *sidePolicy) bool {
 	_, table, _ := s.List(syntax.RunList)
 	return s.Uncovered != syntax.ParamAllow && slices.ContainsFunc(b.rules, func(r *symbolic.Rule) bool {
-		return r.Mode.Permissive() && (len(r.Conditions) > 0 || syntax.IsGlob(table))
+		return r.Mode.Permissive() && (len(r.Conditions) > 0 || syntax.IsGlob(table) || s.Covers(table))
 	})
 }
 

@@ -21,7 +21,7 @@ func (c *call) uncovered(file int, l *list) {
 		return
 	}
 	for i, r := range l.rules {
-		named := !layer.Untrusted
+		named := !layer.Untrusted && (layer.Uncovered == "" || layer.Uncovered == "allow")
 		if l.mode(i, 0) != "unattended" || named && len(r.All) == 0 || r.absent {
 			continue
 		}
