@@ -5,14 +5,15 @@
 // A pack is a policy file in this program: lists of commands that only look, guards, tools of a server. Its
 // text is data/NAME.toml, its cases are data/NAME.test.toml. It begins with a table [pack]:
 // its version, which grows with every change of its meaning, one sentence about it, and
-// every permission that it brings, in words.
+// every permission that it brings, in words. The pack of an MCP server also lists how the server is
+// started, see [ForServer]; its tools are named SERVER__TOOL.
 //
 // The package does no I/O.
 package packs
 
 import (
+	"bytes"
 	"embed"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -35,17 +36,38 @@ type Head struct {
 	Version int      `toml:"version"`
 	About   string   `toml:"about"`   // one sentence
 	Permits []string `toml:"permits"` // everything that runs without a question because of it
+	Servers []string `toml:"servers"` // packages, images and addresses of the MCP server whose tools it names
 }
 
 // Prefix begins the names of packs where messages and records name a policy's text.
 const Prefix = "pack:"
 
+// mcp begins the names of packs for MCP servers; their files begin with mcp-.
+const mcp = "mcp/"
+
 // File returns the name of the pack's text in messages and records.
 func (p Pack) File() string { return Prefix + p.Name }
 
+// Server returns the name that the MCP server of the pack has in policies, "" for a pack of another kind.
+func (p Pack) Server() string {
+	if len(p.Servers) == 0 {
+		return ""
+	}
+	return strings.TrimPrefix(p.Name, mcp)
+}
+
 // Lookup returns a pack.
 func Lookup(name string) (p Pack, ok bool) {
-	p, ok = load()[name]
+	if name != packName(fileName(name)) {
+		return Pack{}, false
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if p, ok = loaded[name]; !ok {
+		if p, ok = read(name); ok {
+			loaded[name] = p
+		}
+	}
 	return p, ok
 }
 
@@ -55,44 +77,67 @@ func Text(file string) []byte {
 	if !ok {
 		return nil
 	}
-	return load()[name].Text
+	p, _ := Lookup(name)
+	return p.Text
 }
 
 // Names lists the packs in alphabetical order.
-func Names() []string { return slices.Sorted(maps.Keys(load())) }
+func Names() (names []string) {
+	entries, _ := data.ReadDir("data") // of a directory that is compiled in
+	for _, e := range entries {
+		name, ok := strings.CutSuffix(e.Name(), ".toml")
+		if ok && !strings.HasSuffix(name, ".test") {
+			names = append(names, packName(name))
+		}
+	}
+	slices.Sort(names)
+	return names
+}
 
 // Cases returns the cases that test a pack, as a file of `stopgate test`.
 func Cases(name string) ([]byte, error) {
 	return data.ReadFile("data/" + fileName(name) + ".test.toml")
 }
 
-// fileName is the name of a pack as a file: that of a server is mcp-NAME.
-func fileName(name string) string { return strings.ReplaceAll(name, "/", "-") }
-
-// load reads the heads of all packs, once. A test reads every pack, so that an error here
-// is a mistake that never leaves the repository; a pack that cannot be read does not exist.
-var load = sync.OnceValue(func() map[string]Pack {
-	all := make(map[string]Pack)
-	entries, _ := data.ReadDir("data")
-	for _, e := range entries {
-		name, ok := strings.CutSuffix(e.Name(), ".toml")
-		if !ok || strings.HasSuffix(name, ".test") {
-			continue
-		}
-		text, err := data.ReadFile("data/" + e.Name())
-		if err != nil {
-			continue
-		}
-		var file struct {
-			Pack Head `toml:"pack"`
-		}
-		if err := toml.Unmarshal(text, &file); err != nil || file.Pack.Version < 1 {
-			continue
-		}
-		if server, ok := strings.CutPrefix(name, "mcp-"); ok {
-			name = "mcp/" + server
-		}
-		all[name] = Pack{Name: name, Text: text, Head: file.Pack}
+// fileName is the name of a pack as a file: that of a server is mcp-NAME. packName is the name of a file's pack.
+func fileName(name string) string {
+	if server, ok := strings.CutPrefix(name, mcp); ok {
+		return "mcp-" + server
 	}
-	return all
-})
+	return name
+}
+
+func packName(file string) string {
+	if server, ok := strings.CutPrefix(file, "mcp-"); ok {
+		return mcp + server
+	}
+	return file
+}
+
+var (
+	mu     sync.Mutex
+	loaded = map[string]Pack{}
+)
+
+// read reads a pack. Only the head is parsed, because a process that answers one call starts with it. A test
+// reads every pack, so that a mistake never leaves the repository; a pack that cannot be read does not exist.
+func read(name string) (Pack, bool) {
+	text, err := data.ReadFile("data/" + fileName(name) + ".toml")
+	if err != nil || strings.HasSuffix(name, ".test") {
+		return Pack{}, false
+	}
+	head := text
+	if at := bytes.Index(head, []byte("\n[pack]\n")); at >= 0 {
+		end := bytes.Index(head[at+len("\n[pack]\n"):], []byte("\n["))
+		if end >= 0 {
+			head = head[:at+len("\n[pack]\n")+end]
+		}
+	}
+	var file struct {
+		Pack Head `toml:"pack"`
+	}
+	if err := toml.Unmarshal(head, &file); err != nil || file.Pack.Version < 1 {
+		return Pack{}, false
+	}
+	return Pack{Name: name, Text: text, Head: file.Pack}, true
+}

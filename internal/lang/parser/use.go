@@ -15,7 +15,7 @@ import (
 
 // packKeys are the keys of [pack], the head of a pack. ownRules is the key of the element of a rule
 // list at which the rules of the file, and of the packs before, are inserted: `{ rules = "own" }`.
-var packKeys = []string{"version", "about", "permits"}
+var packKeys = []string{"version", "about", "permits", "servers"}
 
 const ownRules = "rules"
 
@@ -87,7 +87,7 @@ func (p *parser) merge(texts []*tomltree.Value) *tomltree.Value {
 		case "lists":
 			return mergeMembers(parts, p.mergeList)
 		case "tools":
-			return mergeMembers(parts, func(_ string, tables []*tomltree.Entry) *tomltree.Entry { return mergeMembers(tables, p.mergeTool) })
+			return p.mergeTools(parts)
 		case "gate", "flow", "sources":
 			return mergeMembers(parts, first)
 		}
