@@ -27,6 +27,7 @@ import (
 type mcpFlags struct {
 	gateFlags
 	servers []string
+	name    string
 	env     []string
 	http    string
 }
@@ -41,13 +42,15 @@ call passes the policy. Put it before the command of a server that an agent star
 
   stopgate mcp -- npx -y @modelcontextprotocol/server-filesystem .
 
-With --server, once or several times, servers have names: their tools are
-NAME__TOOL in the policy and, where there are several, to the agent. With --http it
-listens instead of talking over standard input and output.
+With --name its tools are NAME__TOOL in the policy: packs such as mcp/github name
+them so. With --server, once or several times, servers have names too: their tools
+are NAME__TOOL in the policy and, where there are several, to the agent. With --http
+it listens instead of talking over standard input and output.
 
 A tool's definition is pinned when it is first seen; a tool that changed is disabled
 until you accept it: stopgate mcp pin.`,
 		Example: `  stopgate mcp -- npx -y @modelcontextprotocol/server-memory
+  stopgate mcp --name github -- npx -y @modelcontextprotocol/server-github
   stopgate mcp --server fs='npx -y @modelcontextprotocol/server-filesystem .' --server wiki=https://wiki.example.com/mcp`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if at := cmd.ArgsLenAtDash(); len(args) > 0 && at != 0 {
@@ -58,6 +61,7 @@ until you accept it: stopgate mcp pin.`,
 	}
 	f.Policy.Add(cmd)
 	flags := cmd.Flags()
+	flags.StringVar(&f.name, "name", "", "the `NAME` that policies know the server after -- by")
 	flags.StringArrayVar(&f.servers, "server", nil, "a server as `NAME=COMMAND` or NAME=URL; repeatable")
 	flags.StringArrayVar(&f.env, "env", nil, "pass the environment variable `NAME` on to servers named by --server; repeatable")
 	flags.StringVar(&f.http, "http", "", "serve streamable HTTP on `ADDR`, path /mcp, instead of standard input and output")
@@ -210,13 +214,17 @@ func (f *mcpFlags) serversOf(s tables.MCP, command []string) ([]service.ServerSp
 	switch {
 	case len(command) > 0 && len(f.servers) > 0:
 		return nil, cli.Usagef("name the server behind -- or with --server, not both")
+	case f.name != "" && len(command) == 0:
+		return nil, cli.Usagef("--name is the name of the server after --; --server NAME=COMMAND names another one")
+	case f.name != "" && !mcpgate.ValidServerID(stopgate.ServerID(f.name)):
+		return nil, cli.Usagef("--name %q: want 1 to 32 of a-z, 0-9 and -", f.name)
 	case len(command) > 0:
 		if _, err := exec.LookPath(command[0]); err != nil {
 			return nil, cli.Hinted(fmt.Errorf("start the server: %w", err), "what stands behind -- is the command of an MCP server, as the agent would start it")
 		}
 		// The program that starts this one instead of the server passes the server's
 		// environment.
-		return []service.ServerSpec{{Command: command, All: true}}, nil
+		return []service.ServerSpec{{ID: f.name, Command: command, All: true}}, nil
 	case len(f.servers) > 0:
 		return service.NamedServers(s, f.servers, f.env)
 	}
