@@ -3,7 +3,7 @@
 #            client libraries against the gateway
 GO ?= go
 
-.PHONY: run build cross release image tools house prove clients test test-long agents peers evidence bench fuzz properties check clean
+.PHONY: run build cross release image site tools house prove clients test test-long agents peers evidence bench fuzz properties check clean
 
 run: build
 	./bin/stopgate demo
@@ -52,6 +52,12 @@ image:
 	@set -e; for arch in amd64 arm64; do echo "== linux-$$arch"; GOOS=linux GOARCH=$$arch $(BUILD) -o dist/programs/linux-$$arch/ ./cmd/...; done
 	cd deploy && $(GO) run ./image -programs ../dist/programs -version "$(VERSION)" -time "$$(git log -1 --format=%ct)" -o ../dist/image
 	cd deploy && $(GO) run ./sbom -version "$(VERSION)" -o ../dist/stopgate.cdx.json ../dist/programs/linux-*/stopgate*
+
+# The documentation site, as a version of dist/site: tools from PyPI, then no network.
+site: VERSION := $(or $(VERSION),$(shell git describe --tags --always --dirty))
+site:
+	rm -rf dist/site
+	$(MAKE) -C site site VERSION=$(VERSION)
 
 # Measures of the code: lines, what deciding links, sizes of packages and types, what is
 # exported, words of comments.

@@ -27,7 +27,7 @@ func pages(t *testing.T) []string {
 	if _, err := exec.LookPath("minisign"); err == nil { // make test installs it
 		list = append(list, "../../docs/bundles.md")
 	}
-	return append(list, "../../docs/coming-from/jp.md", "../../docs/coming-from/tool-policies.md", "../../docs/flow.md", "../../docs/tutorial.md", "../../docs/operations.md", "../../docs/mcp.md", "../../docs/agent.md", "../../README.md")
+	return append(list, "../../docs/README.md", "../../docs/coming-from/jp.md", "../../docs/coming-from/tool-policies.md", "../../docs/flow.md", "../../docs/tutorial.md", "../../docs/operations.md", "../../docs/mcp.md", "../../docs/agent.md", "../../README.md")
 }
 
 var fence = regexp.MustCompile("(?ms)^```([a-z]*)(?: ([^\n ]+))?\n(.*?)^```$")

@@ -1,0 +1,112 @@
+package site_test
+
+import (
+	_ "embed"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/testkit/browser"
+)
+
+//go:embed audit.js
+var audit string
+
+// The pages in a real browser: they load without errors and from nowhere else, the search finds
+// what it should, and everybody can read them.
+func TestChromium(t *testing.T) {
+	server := httptest.NewServer(http.FileServer(http.Dir(built(t))))
+	defer server.Close()
+	for _, program := range browser.Programs(t) {
+		t.Run(filepath.Base(program), func(t *testing.T) {
+			b := browser.Launch(t, program)
+			t.Run("without scripts", func(t *testing.T) { readable(t, b, server.URL) })
+			b.Scripts(true)
+			t.Run("search", func(t *testing.T) { search(t, b, server.URL) })
+			t.Run("versions", func(t *testing.T) { versions(t, b, server.URL) })
+			for _, scheme := range []string{"light", "dark"} {
+				t.Run(scheme, func(t *testing.T) { accessible(t, b, server.URL, scheme) })
+			}
+			for _, u := range b.Requests {
+				if at, err := url.Parse(u); err != nil || at.Scheme != "data" && at.Scheme != "about" && at.Hostname() != "127.0.0.1" {
+					t.Errorf("a page requests %s", u)
+				}
+			}
+			for _, e := range b.Errors {
+				t.Errorf("the browser complains: %s", e)
+			}
+		})
+	}
+}
+
+// readable reads the first page without scripts.
+func readable(t *testing.T, b *browser.Browser, at string) {
+	b.Opens(at + "/latest/")
+	page := b.Sees("</html>")
+	for _, text := range []string{"Without a gate", "secrets stay out of reach", `src="assets/session.svg"`, "The policy language"} {
+		if !strings.Contains(page, text) {
+			t.Errorf("the first page has no %q", text)
+		}
+	}
+	var shown bool
+	b.Evaluate(`document.querySelector("article img").naturalWidth > 600 && document.querySelector("article h1").checkVisibility()`, &shown)
+	if !shown {
+		t.Error("the first page shows no recording or no heading")
+	}
+	if b.Opens(at + "/"); !strings.Contains(b.Sees("Without a gate"), "secrets stay out of reach") {
+		t.Error("the root of the site does not lead to the latest version")
+	}
+}
+
+// search looks for a word of the policy language.
+func search(t *testing.T, b *browser.Browser, at string) {
+	b.Opens(at + "/latest/")
+	b.Sees("Without a gate")
+	wait(t, b, `document.querySelector("[data-md-component=search-query]") !== null`)
+	b.Evaluate(`document.querySelector("[data-md-component=search-query]").focus(), true`, nil)
+	b.Types("[data-md-component=search-query]", "usage")
+	wait(t, b, `document.querySelectorAll(".md-search-result__link").length > 0`)
+	var found []string
+	b.Evaluate(`[...document.querySelectorAll(".md-search-result__link")].map(a => a.getAttribute("href"))`, &found)
+	if !strings.Contains(strings.Join(found, " "), "/reference/policy/") {
+		t.Errorf("the search for usage finds %s", found)
+	}
+}
+
+// versions looks at the switcher.
+func versions(t *testing.T, b *browser.Browser, at string) {
+	b.Opens(at + "/latest/tutorial/")
+	wait(t, b, `document.querySelectorAll(".md-version__link").length > 0`)
+}
+
+// accessible audits some pages with one colour scheme.
+func accessible(t *testing.T, b *browser.Browser, at, scheme string) {
+	b.Prefers("prefers-color-scheme", scheme)
+	for _, page := range []string{"", "tutorial/", "reference/policy/", "reference/cli/", "coming-from/", "hooks/"} {
+		b.Opens(at + "/latest/" + page)
+		want := map[string]string{"light": "default", "dark": "slate"}[scheme]
+		wait(t, b, fmt.Sprintf(`location.pathname === "/latest/%s" && document.readyState === "complete" && document.body.dataset.mdColorScheme === "%s" && document.getAnimations().length === 0`, page, want))
+		var defects []string
+		b.Evaluate(audit, &defects)
+		for _, d := range defects {
+			t.Errorf("/%s: %s", page, d)
+		}
+	}
+}
+
+// wait waits until an expression of the page holds.
+func wait(t *testing.T, b *browser.Browser, expression string) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		var holds bool
+		if b.Evaluate("Boolean("+expression+")", &holds); holds {
+			return
+		}
+	}
+	t.Fatalf("the page never has %s", expression)
+}
