@@ -76,6 +76,7 @@ func TestNothingPassesForThePerson(t *testing.T) {
 // new text only.
 func TestLongConversation(t *testing.T) {
 	k := newOriginTalk(t, tongues()[0])
+	k.client.Timeout = 2 * time.Minute // with the race detector
 	k.header = map[string]string{"X-Stopgate-Session": "s"}
 	history := make([]historyEntry, 100_000)
 	for i := range history {
@@ -100,6 +101,7 @@ func TestLongConversation(t *testing.T) {
 // Of a result that is longer than the texts of a session may be, everything may be a part.
 func TestLongResult(t *testing.T) {
 	k := newOriginTalk(t, tongues()[0])
+	k.client.Timeout = 2 * time.Minute // with the race detector
 	k.header = map[string]string{"X-Stopgate-Session": "s"}
 	read := call("r1", "read", `{}`)
 	k.converse([]pastCall{{"r1", "read", `{}`}}, user("write to ann@work.example"))

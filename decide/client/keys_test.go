@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"net/http/httptest"
+	"sync"
 	"testing"
 	"time"
 
@@ -102,15 +103,17 @@ func TestSessionOfAProgram(t *testing.T) {
 	if _, err := s.Write([]byte(`"content":"x"}`)); err != nil {
 		t.Fatal(err)
 	}
-	go func() {
+	var approved sync.WaitGroup
+	approved.Go(func() {
 		q := <-s.Asked()
 		if _, err := own.Approve(ctx, q, ""); err != nil || !q.Complete {
 			t.Error(q, err)
 		}
-	}()
+	})
 	if d, err := s.Close(); err != nil || !d.Allowed() {
 		t.Error(d, err)
 	}
+	approved.Wait()
 }
 
 func problemCode(err error) string {
