@@ -27,6 +27,11 @@ func pages(t *testing.T) []string {
 	if _, err := exec.LookPath("minisign"); err == nil { // make test installs it
 		list = append(list, "../../docs/bundles.md")
 	}
+	instead, err := filepath.Glob("../../docs/instead-of/*.md")
+	if err != nil || len(instead) == 0 {
+		t.Fatalf("no pages on other products: %v", err)
+	}
+	list = append(list, instead...)
 	return append(list, "../../docs/README.md", "../../docs/coming-from/jp.md", "../../docs/coming-from/tool-policies.md", "../../docs/flow.md", "../../docs/tutorial.md", "../../docs/operations.md", "../../docs/mcp.md", "../../docs/agent.md", "../../README.md")
 }
 
