@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/stopgate/stopgate"
@@ -14,6 +15,7 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/commandline"
 	"github.com/stopgate/stopgate/internal/condition/kinds"
 	"github.com/stopgate/stopgate/internal/condition/match"
+	"github.com/stopgate/stopgate/internal/condition/shell/programs"
 	"github.com/stopgate/stopgate/internal/schema"
 	"github.com/stopgate/stopgate/session"
 )
@@ -57,16 +59,20 @@ type How string
 // The comparisons.
 const (
 	Equal How = "equal" // the same JSON value
-	Below How = "below" // a path in the directory, or the directory itself
+	Below How = "below" // a path in the directory, or the directory itself; a URL below this one
 	Words How = "words" // one plain command that begins with these words
-	Free  How = "free"  // any string
+	// Like is one plain command with these words and no others, where "DIR/*" is the plain name of a
+	// file below DIR, and "*" a plain name or the message of git commit.
+	Like How = "like"
+	Free How = "free" // any string
 )
 
 // Value is the condition of a grant on one leaf of the arguments.
 type Value struct {
 	Pointer string `json:"pointer"`
 	How     How    `json:"how"`
-	// Text is the canonical JSON of Equal, the directory of Below, or the words of Words.
+	// Text is the canonical JSON of Equal, the directory or URL of Below, or the words of Words and
+	// Like.
 	Text string `json:"text,omitempty"`
 }
 
@@ -83,7 +89,8 @@ type Scope struct {
 	AllSessions bool
 	For         time.Duration // 0: DefaultGrant
 	Limit       int           // uses, 0: no limit
-	// Wider widens single values, given by their pointer, to a directory or to first words.
+	// Wider widens single values, given by their pointer: to a directory, a host, or commands that
+	// are alike.
 	Wider []Value
 }
 
@@ -154,9 +161,11 @@ func (g *Grant) widen(w Value, leaves []gate.Leaf) error {
 			continue
 		}
 		switch {
-		case w.How == Below && l.Type != schema.Path.String(), w.How == Words && !isCommand(l),
-			w.How != Below && w.How != Words:
+		case w.How == Below && l.Type != schema.Path.String() && l.Type != schema.URL.String(), (w.How == Words || w.How == Like) && !isCommand(l),
+			w.How != Below && w.How != Words && w.How != Like:
 			return fmt.Errorf("%w: %s cannot be widened to %q", ErrNoGrant, w.Pointer, w.How)
+		case w.How == Words && runsAnything(w.Text):
+			return fmt.Errorf("%w: %s alone may run anything: name more of its words", ErrNoGrant, w.Text)
 		case !w.covers(l):
 			return fmt.Errorf("%w: %q does not cover the call's own %s", ErrNoGrant, w.Text, w.Pointer)
 		}
@@ -232,9 +241,12 @@ func (w Value) covers(l gate.Leaf) bool {
 	case Equal:
 		return l.JSON == w.Text
 	case Below:
-		return l.Type == schema.Path.String() && hasPrefix(schema.Path, w.Text, l.JSON)
+		return l.Type == schema.Path.String() && hasPrefix(schema.Path, w.Text, l.JSON) ||
+			l.Type == schema.URL.String() && hasPrefix(schema.URL, w.Text, l.JSON)
 	case Words:
 		return isCommand(l) && hasPrefix(schema.Command, w.Text, l.JSON)
+	case Like:
+		return isCommand(l) && like(w.Text, l.JSON)
 	case Free:
 		return l.Known && l.Type == "" && l.JSON[0] == '"'
 	}
@@ -250,13 +262,13 @@ func hasPrefix(a schema.Annotation, prefix, value string) bool {
 	if err != nil {
 		return false
 	}
-	if words, ok := wordsOf(value); ok {
-		var v condition.Value
-		v.ResetWords(commandline.AppendWords(nil, words), words, true)
-		return m.Judge(&v)
-	}
-	text, ok := textOf(value)
-	return ok && m.Match(text)
+	return judges(m, value)
+}
+
+// runsAnything reports whether first words only name a program that runs code.
+func runsAnything(words string) bool {
+	list := strings.Fields(words)
+	return len(list) == 1 && programs.TakesCode([]byte(list[0]))
 }
 
 // Line returns the command line of an argument vector in a grant; ok is false for other values.

@@ -87,10 +87,11 @@ func (w *wait) step(ctx context.Context, view gate.View) (a gate.Answer, done bo
 		if w.entry.invalidAt(w.queue.opts.Now()) { // the clock was set, and no answer is accepted any more
 			return gate.Answer{}, false, gate.ErrHold
 		}
+		if view.Complete { // a grant that was created for another question since
+			return w.granted(ctx, view)
+		}
 	case Declined:
-		a = view.Decline(w.entry.By)
-		a.ID, a.Via, a.Public = w.entry.ID, w.entry.Via, w.entry.Reason
-		return a, true, nil
+		return w.declined(view), true, nil
 	case Approved, Edited:
 		if view.Complete {
 			return w.use(ctx, view)
@@ -254,13 +255,42 @@ func (q *Queue) returnApproval(ctx context.Context, was Entry, of stopgate.Propo
 // returnLimit bounds the time to return an approval.
 const returnLimit = time.Second
 
-// granted finds a grant that answers the question, and uses it.
+// granted finds a grant that answers the question, and uses it. A question that waits is withdrawn, unless
+// it was answered meanwhile: that answer is for this call.
 func (w *wait) granted(ctx context.Context, view gate.View) (gate.Answer, bool, error) {
 	a, ok, err := w.queue.Granted(ctx, view)
-	if ok && w.entry.ID != "" {
-		w.withdraw(ctx)
+	if !ok || err != nil || w.entry.ID == "" {
+		return a, ok, err
 	}
-	return a, ok, err
+	e, err := w.queue.store.ChangeEntry(ctx, w.entry.ID, func(e Entry) (Entry, error) {
+		if e.State == Waiting {
+			e.State = Withdrawn
+		}
+		return e, nil
+	})
+	w.queue.changes.send()
+	answered := err == nil && (e.State == Declined || e.usable())
+	if err != nil || answered {
+		a.GiveBack(context.WithoutCancel(ctx))
+	}
+	switch {
+	case err != nil:
+		return gate.Answer{}, false, err
+	case answered && e.State == Declined:
+		w.entry = e
+		return w.declined(view), true, nil
+	case answered:
+		w.entry = e
+		return w.use(ctx, view)
+	}
+	return a, true, nil
+}
+
+// declined returns the no of the entry.
+func (w *wait) declined(view gate.View) gate.Answer {
+	a := view.Decline(w.entry.By)
+	a.ID, a.Via, a.Public = w.entry.ID, w.entry.Via, w.entry.Reason
+	return a
 }
 
 // withdraw withdraws the question, unless another exchange waits for the answer.

@@ -68,12 +68,17 @@ type entry struct {
 	// Seen is the hash of the binding. A client that sends it back answers the question that it was
 	// shown.
 	Seen string `json:"seen,omitempty"`
+	// Extensions are the grants to offer with a question that waits, the most useful first.
+	Extensions []approve.Extension `json:"extensions,omitempty"`
 }
 
 func entryOf(e approve.Entry) entry {
 	out := entry{Entry: e}
 	if e.Complete {
 		out.Seen = e.Binding.Hash()
+	}
+	if e.Complete && e.State == approve.Waiting {
+		out.Extensions = e.Extensions()
 	}
 	return out
 }
@@ -142,9 +147,20 @@ func (s *approvalRoutes) reply(w http.ResponseWriter, r *http.Request, who calle
 	if !lasting {
 		return s.give(w, r, answer)
 	}
-	scope, bad := scopeOf(grant)
+	scope, extension, bad := scopeOf(grant)
 	if bad != nil {
 		return bad
+	}
+	if extension != "" {
+		asked, err := s.queue.Entry(r.Context(), id)
+		if err != nil {
+			return refused(err)
+		}
+		named, err := asked.Extension(extension)
+		if err != nil {
+			return refused(err)
+		}
+		scope.Wider = named.Wider
 	}
 	e, g, err := s.queue.Grant(r.Context(), id, answer, scope)
 	switch {
@@ -221,18 +237,19 @@ func (s *approvalRoutes) programReply(w http.ResponseWriter, r *http.Request, m 
 	return s.give(w, r, answer)
 }
 
-// scopeOf decodes the scope of a grant: {"seconds", "uses", "all_sessions", "wider"}.
-func scopeOf(v jsonstream.Value) (scope approve.Scope, bad *problem) {
-	wrong := badRequest("bad_grant", `a grant has seconds, uses, all_sessions, and wider: [{"pointer", "how": "below" or "words", "text"}]`)
+// scopeOf decodes the scope of a grant: {"seconds", "uses", "all_sessions", "wider"}, or the name of an
+// extension of the question instead of the values.
+func scopeOf(v jsonstream.Value) (scope approve.Scope, extension string, bad *problem) {
+	wrong := badRequest("bad_grant", `a grant has seconds, uses, all_sessions, and extension: the name of one of the question's extensions, or wider: [{"pointer", "how": "below", "words" or "like", "text"}]`)
 	if v.Kind() != jsonstream.Object {
-		return scope, wrong
+		return scope, "", wrong
 	}
 	for key, member := range v.Members() {
 		switch name := key.Text(); {
 		case (name == "seconds" || name == "uses") && member.Kind() == jsonstream.Number:
 			n, ok := positiveInt(member)
 			if !ok {
-				return scope, wrong
+				return scope, "", wrong
 			}
 			if name == "uses" {
 				scope.Limit = n
@@ -245,15 +262,20 @@ func scopeOf(v jsonstream.Value) (scope approve.Scope, bad *problem) {
 			for element := range member.Elements() {
 				wide, ok := wider(element)
 				if !ok {
-					return scope, wrong
+					return scope, "", wrong
 				}
 				scope.Wider = append(scope.Wider, wide)
 			}
+		case name == "extension" && member.Kind() == jsonstream.String && member.Text() != "":
+			extension = member.Text()
 		default:
-			return scope, wrong
+			return scope, "", wrong
 		}
 	}
-	return scope, nil
+	if extension != "" && scope.Wider != nil {
+		return scope, "", wrong
+	}
+	return scope, extension, nil
 }
 
 func wider(v jsonstream.Value) (w approve.Value, ok bool) {

@@ -269,10 +269,13 @@ func TestGrants(t *testing.T) {
 	const call = `{"tool":"write","args":{"path":"docs/a"},"session":"s"}`
 	d.wants(d.do("agent", "POST", "/v1/calls", call), 202)
 	question := d.ask()
-	for _, bad := range []string{`[]`, `{"seconds":0}`, `{"seconds":1.5}`, `{"forever":true}`, `{"wider":[{"pointer":1}]}`, `{"uses":10000000}`} {
+	for _, bad := range []string{`[]`, `{"seconds":0}`, `{"seconds":1.5}`, `{"forever":true}`, `{"wider":[{"pointer":1}]}`, `{"uses":10000000}`, `{"extension":""}`, `{"extension":"exact","wider":[{"pointer":"/path","how":"below","text":"docs"}]}`} {
 		d.wants(d.do("anna", "POST", "/v1/approvals/"+question, `{"answer":"approve","grant":`+bad+`}`), 400, "bad_grant")
 	}
 	d.wants(d.do("anna", "POST", "/v1/approvals/"+question, `{"answer":"approve","grant":{"wider":[{"pointer":"/path","how":"below","text":"lib"}]}}`), 422, "no_grant")
+	d.wants(d.do("anna", "GET", "/v1/approvals/"+question, ""), 200, `"extensions":[{"name":"directory","title":"this directory: docs","wider":[{"pointer":"/path","how":"below","text":"docs"}]`,
+		`"sentence":"write runs unasked for every path in docs","example":"docs/another"},{"name":"exact"`)
+	d.wants(d.do("anna", "POST", "/v1/approvals/"+question, `{"answer":"approve","grant":{"extension":"host"}}`), 422, "no_grant")
 	a := d.wants(d.do("anna", "POST", "/v1/approvals/"+question,
 		`{"answer":"approve","grant":{"seconds":60,"uses":5,"wider":[{"pointer":"/path","how":"below","text":"docs"}]}}`), 200, `"limit":5`)
 	grant := a.get("grant", "id").(string)
@@ -283,6 +286,8 @@ func TestGrants(t *testing.T) {
 	d.wants(d.do("anna", "GET", "/v1/grants", ""), 200, `"grants":[]`)
 	d.wants(d.do("anna", "GET", "/v1/grants?all=1", ""), 200, grant)
 	d.wants(d.do("agent", "POST", "/v1/calls", `{"tool":"write","args":{"path":"docs/b"},"session":"s"}`), 202)
+	d.wants(d.do("anna", "POST", "/v1/approvals/"+d.ask(), `{"answer":"approve","grant":{"extension":"directory"}}`), 200, `{"pointer":"/path","how":"below","text":"docs"}`)
+	d.wants(d.do("agent", "POST", "/v1/calls", `{"tool":"write","args":{"path":"docs/c"},"session":"s"}`, "Prefer", "wait=60"), 200, `"status":"allowed"`)
 }
 
 // Proves S43: one key is one decision, for all repetitions of the request.

@@ -92,6 +92,12 @@ func TestNoGrantForGuess(t *testing.T) {
 	if _, _, err := queue.Grant(t.Context(), l.next(t).ID, approve.Reply{By: "ann"}, approve.Scope{}); err != nil {
 		t.Error(err)
 	}
+	for _, id := range []string{"p2", "p3", "p4"} { // the same question is not asked again
+		k.expect(true, pastCall{id, "pay", `{}`}, user("pay"))
+	}
+	if list, err := queue.List(t.Context(), approve.Filter{State: approve.Waiting}); err != nil || len(list) != 1 { // of the guessed session
+		t.Errorf("%d questions wait, %v", len(list), err)
+	}
 }
 
 // Proves W20, W53, S17, FM7: a held stream gets keepalives in the form of its dialect until the

@@ -212,6 +212,35 @@ func TestHoldEnds(t *testing.T) {
 	has(t, c.ask(call("2", "echo", `{}`)), "ran")
 }
 
+// Proves S34: after a grant the same question is asked neither in the queue nor of the client.
+func TestGrantAsksOnce(t *testing.T) {
+	f := newFake(echoTool)
+	b := setup(t, asking, mcpgate.Settings{Elicitation: true, ApprovalTimeout: 100 * time.Millisecond}, map[string]*fake{"": f})
+	c := b.stdio()
+	c.hello(`{"elicitation":{}}`)
+	c.send(call("1", "echo", `{"text":"a"}`))
+	has(t, c.next(), "elicitation/create")
+	var line string
+	for line = c.next(); !strings.Contains(line, `"id":1,`); line = c.next() {
+	}
+	has(t, line, "approval_pending")
+	entries, err := b.app.Entries(context.Background(), approve.Filter{})
+	if err != nil || len(entries) != 1 {
+		t.Fatalf("%v, %v", entries, err)
+	}
+	q, _ := approve.New(b.app, approve.Options{})
+	if _, _, err := q.Grant(context.Background(), entries[0].ID, approve.Reply{By: "ada"}, approve.Scope{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"2", "3", "4"} {
+		c.send(call(id, "echo", `{"text":"a"}`))
+		has(t, c.next(), `"id":`+id, "ran")
+	}
+	if entries, err = b.app.Entries(context.Background(), approve.Filter{}); err != nil || len(entries) != 1 {
+		t.Errorf("%d questions, %v", len(entries), err)
+	}
+}
+
 // Proves FM8, I14: a call that its client cancelled during its question is denied and recorded, and
 // does not run.
 func TestCancelledWhileAsked(t *testing.T) {

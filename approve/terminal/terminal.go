@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -32,12 +33,14 @@ const help = `Type a letter and press Enter.
   y  run it, this once
   n  do not run it
   r  do not run it, and tell the model why:  r use the test database
-  a  run it, and do not ask again for this; a alone says what "this" would be
+  a  run it, and do not ask again: lists what would not be asked again, and
+     a 1                    chooses the first of the list
      a /path=src            the same for every path in the directory src
      a /command=git status  the same for every command that begins so
   e  change the arguments in an editor, then run that
   p  print everything in full
   s  put this question aside and show the next one
+  2  show question 2 of those that wait; y 1 2 and n 1 2 answer both
   ?  this help; Ctrl-C leaves, and questions stay
 `
 
@@ -61,7 +64,11 @@ type session struct {
 	lines    chan line
 	more     chan struct{} // the last line was handled, and the next may be read
 	waiting  []approve.Entry
-	deferred map[string]bool // questions that the person deferred
+	deferred map[string]bool   // questions that the person deferred
+	numbers  map[string]int    // of all questions since the start
+	seen     map[string]string // hash of the binding of a question that was shown in full
+	chosen   string            // question that the person asked for
+	offered  string            // question whose grants were listed
 
 	shows  atomic.Int64 // number of questions shown
 	since  time.Time    // when the last question was shown
@@ -81,7 +88,7 @@ func (t *Terminal) Serve(ctx context.Context, q *approve.Queue) error {
 		t.Now = time.Now
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	s := &session{Terminal: t, queue: q, lists: make(chan []approve.Entry), lines: make(chan line), more: make(chan struct{}, 1), deferred: map[string]bool{}}
+	s := &session{Terminal: t, queue: q, lists: make(chan []approve.Entry), lines: make(chan line), more: make(chan struct{}, 1), deferred: map[string]bool{}, numbers: map[string]int{}, seen: map[string]string{}}
 	watched := make(chan error, 1)
 	go func() {
 		watched <- q.Watch(ctx, func(list []approve.Entry) error {
@@ -171,8 +178,15 @@ func (s *session) run(ctx context.Context, watched <-chan error) error {
 	}
 }
 
-// next returns the oldest question that was not deferred, or the oldest if all were.
+// next returns the question that the person has chosen, the oldest one that was not deferred, or the
+// oldest if all were.
 func (s *session) next() (approve.Entry, bool) {
+	for _, e := range s.waiting {
+		if e.ID == s.chosen {
+			return e, true
+		}
+	}
+	s.chosen = ""
 	for pass := range 2 {
 		for i := len(s.waiting) - 1; i >= 0; i-- {
 			if e := s.waiting[i]; pass == 1 || !s.deferred[e.ID] {
@@ -201,6 +215,9 @@ func (s *session) show(e approve.Entry, all bool) {
 	s.since = s.Now()
 	f := frame.Of(e, s.since, all)
 	s.hidden = f.Hides
+	if e.Complete && !f.Hides {
+		s.seen[e.ID] = e.Binding.Hash()
+	}
 	fmt.Fprintf(s.Out, "\n%s", lines(f))
 	keys := []string{"[n] no", "[r WHY] no, and say why", "[p] print in full", "[s] later", "[?] help"}
 	if e.Complete {
@@ -211,13 +228,7 @@ func (s *session) show(e approve.Entry, all bool) {
 		keys = append(yes, keys...)
 	}
 	fmt.Fprintf(s.Out, "\n%s\n", strings.Join(keys, "  "))
-	switch n := len(s.waiting) - 1; n {
-	case 0:
-	case 1:
-		fmt.Fprintln(s.Out, "One more question waits.")
-	default:
-		fmt.Fprintf(s.Out, "%d more questions wait.\n", n)
-	}
+	fmt.Fprint(s.Out, s.others(e))
 	fmt.Fprint(s.Out, "> ")
 }
 
@@ -241,6 +252,12 @@ func (s *session) command(ctx context.Context, e approve.Entry, text string) (do
 		return false
 	}
 	reply := approve.Reply{By: s.By, Via: approve.ViaTerminal, Seen: e.Binding.Hash()}
+	if other, ok := s.byNumber(text); ok {
+		if s.chosen = other.ID; other.ID == e.ID {
+			s.show(e, false)
+		}
+		return false
+	}
 	if key == "y" || key == "a" && rest != "" {
 		if why := s.tooEarly(); why != "" {
 			return s.say("%s", why)
@@ -250,6 +267,12 @@ func (s *session) command(ctx context.Context, e approve.Entry, text string) (do
 	case key == "y" && rest == "":
 		reply.Kind = approve.Yes
 	case key == "n" && rest == "":
+	case (key == "y" || key == "n") && len(numbers(rest)) > 0:
+		if key == "y" {
+			reply.Kind = approve.Yes
+		}
+		s.several(ctx, reply.Kind, numbers(rest))
+		return s.gone(e.ID)
 	case key == "r" && rest != "":
 		reply.Reason = rest
 	case key == "a":
@@ -264,7 +287,7 @@ func (s *session) command(ctx context.Context, e approve.Entry, text string) (do
 		s.show(e, true)
 		return false
 	case key == "s" && rest == "":
-		s.deferred[e.ID] = true
+		s.deferred[e.ID], s.chosen = true, ""
 		return false
 	case key == "r":
 		return s.say("Type the reason behind the r, on the same line.")
@@ -272,7 +295,7 @@ func (s *session) command(ctx context.Context, e approve.Entry, text string) (do
 		fmt.Fprint(s.Out, help, "> ")
 		return false
 	default:
-		return s.say("y, n, r, a, e, p, s or ?, then Enter. Nothing was answered.")
+		return s.say("y, n, r, a, e, p, s, ? or a number, then Enter. Nothing was answered.")
 	}
 	got, err := s.queue.Answer(ctx, e.ID, reply)
 	if err != nil {
@@ -283,58 +306,28 @@ func (s *session) command(ctx context.Context, e approve.Entry, text string) (do
 	return true
 }
 
+// numbers returns the numbers in a text, nil if it is anything else.
+func numbers(text string) []string {
+	list := strings.Fields(text)
+	for _, word := range list {
+		if strings.Trim(word, "0123456789") != "" {
+			return nil
+		}
+	}
+	return list
+}
+
+// gone reports whether a question no longer waits here.
+func (s *session) gone(id string) bool {
+	return !slices.ContainsFunc(s.waiting, func(e approve.Entry) bool { return e.ID == id })
+}
+
 // confirmations are the messages after an answer, by state.
 var confirmations = map[approve.State]string{
 	approve.Approved: "Approved: it runs, this once.",
 	approve.Edited:   "Approved as changed: it runs if the policy agrees.",
 	approve.Declined: "Denied: it does not run.",
 	approve.Waiting:  "Approved by you: another person has to approve it, too.",
-}
-
-// always answers with a grant. Without a wider value it first shows the grant.
-func (s *session) always(ctx context.Context, e approve.Entry, rest string) (done bool) {
-	var scope approve.Scope
-	switch pointer, text, ok := strings.Cut(rest, "="); {
-	case rest == "":
-		return s.say("%s would run without a question for %s, in this session, with the same values%s.\nType \"a yes\" to grant that, or wider \"a /path=DIRECTORY\" or \"a /command=WORDS\".",
-			visible.Text(string(e.Tool)), frame.Span(approve.DefaultGrant), free(e))
-	case rest == "yes":
-	case ok:
-		how := approve.Below
-		for _, l := range e.Leaves {
-			if l.Pointer == pointer && (l.Type == "command" || l.Type == "argv") {
-				how = approve.Words
-			}
-		}
-		scope.Wider = []approve.Value{{Pointer: pointer, How: how, Text: text}}
-	default:
-		return s.say("Type \"a yes\", \"a /path=DIRECTORY\" or \"a /command=WORDS\". Nothing was answered.")
-	}
-	got, g, err := s.queue.Grant(ctx, e.ID, approve.Reply{By: s.By, Via: approve.ViaTerminal, Seen: e.Binding.Hash()}, scope)
-	if err != nil {
-		return s.say("Not granted: %s.", message(err))
-	}
-	if got.State == approve.Waiting {
-		s.deferred[e.ID] = true
-		fmt.Fprintln(s.Out, confirmations[got.State])
-		return true
-	}
-	fmt.Fprintf(s.Out, "Approved. Grant %s holds until %s; stopgate grants revoke %s takes it back.\n", g.ID, g.Expires.Local().Format("15:04"), g.ID)
-	return true
-}
-
-// free names the values that the narrowest grant does not compare.
-func free(e approve.Entry) string {
-	var names []string
-	for _, l := range e.Leaves {
-		if approve.Content(l) {
-			names = append(names, visible.Text(l.Pointer))
-		}
-	}
-	if names == nil {
-		return ""
-	}
-	return ", and anything in " + strings.Join(names, " and ")
 }
 
 func (s *session) say(format string, args ...any) bool {

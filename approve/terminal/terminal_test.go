@@ -162,7 +162,9 @@ func TestKeys(t *testing.T) {
 		{"r", approve.Waiting, "Type the reason", nil},
 		{"?", approve.Waiting, "run it, this once", nil},
 		{"p", approve.Waiting, "/path", nil},
-		{"a", approve.Waiting, "a yes", nil},
+		{"a", approve.Waiting, "a 1  exactly this", nil},
+		{"a 1", approve.Waiting, "a 1  exactly this", nil}, // the list was not shown before
+		{"a 2", approve.Waiting, "a 1  exactly this", nil},
 		{"a nonsense", approve.Waiting, "Nothing was answered", nil},
 		{"a /nothing=x", approve.Waiting, "Not granted", nil},
 		{"a yes", approve.Approved, "takes it back", nil},
@@ -339,6 +341,83 @@ func TestYesToHiddenTargets(t *testing.T) {
 		d.types("y")
 		if d.state("a").State != approve.Approved {
 			t.Fatal(d.state("a").State)
+		}
+		d.leave()
+	})
+}
+
+// Proves Q25, S34: a lists the grants, the useful one first, and a number chooses one of the list that
+// was shown.
+func TestOffers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		d.ask("a", func(e *approve.Entry) {
+			e.Floors, e.Leaves = nil, []gate.Leaf{{Pointer: "/path", Type: "path", Known: true, JSON: `"src/api/a.ts"`}}
+		})
+		if got := d.types("a"); !strings.Contains(got, "a 1  this directory: src/api\n       deploy runs unasked for every path in src/api\n       for example src/api/another.ts\n  a 2  exactly this") {
+			t.Fatal(got)
+		}
+		if got := d.types("a 3"); d.state("a").State != approve.Waiting || !strings.Contains(got, "no 3") {
+			t.Fatal(got)
+		}
+		d.types("a 1")
+		grants, err := d.queue.Grants(t.Context(), approve.GrantFilter{})
+		if err != nil || d.state("a").State != approve.Approved || len(grants) != 1 || grants[0].Values[0] != (approve.Value{Pointer: "/path", How: approve.Below, Text: "src/api"}) {
+			t.Fatalf("%+v %v", grants, err)
+		}
+		d.ask("b", func(e *approve.Entry) { e.Missing = []string{"README was not read"} })
+		if got := d.types("a"); !strings.Contains(got, "No grant is possible") || !strings.Contains(got, "session policy") {
+			t.Fatal(got)
+		}
+		d.leave()
+	})
+}
+
+// Proves Q8, H15: the questions that wait are one list with numbers that do not change; several are
+// answered together only if each was shown as it is now.
+func TestSeveral(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		for _, id := range []string{"a", "b", "c", "d"} {
+			d.ask(id, func(e *approve.Entry) { e.Tool = stopgate.ToolName("tool_" + id) })
+		}
+		d.out.take()
+		if got := d.types("p"); !strings.Contains(got, "3 more questions wait:\n  2  tool_b  ") || !strings.Contains(got, "This is 1.") {
+			t.Fatal(got)
+		}
+		if got := d.types("y 1 3"); !strings.Contains(got, "Question 3 was not shown in full yet") || d.state("a").State != approve.Waiting {
+			t.Fatal(got)
+		}
+		if got := d.types("3"); !strings.Contains(got, "wants to run  tool_c") || !strings.Contains(got, "  1  tool_a  {}  (seen)") && !strings.Contains(got, "(seen)") {
+			t.Fatal(got)
+		}
+		if _, err := d.queue.Answer(t.Context(), "b", approve.Reply{By: "bob"}); err != nil {
+			t.Fatal(err)
+		}
+		d.out.take()
+		if got := d.types("y 1 2"); !strings.Contains(got, "no question 2 now") || d.state("a").State != approve.Waiting {
+			t.Fatal(got)
+		}
+		// What was seen is not what is there now.
+		if _, err := d.store.ChangeEntry(t.Context(), "a", func(e approve.Entry) (approve.Entry, error) {
+			e.Binding.Args = "other"
+			return e, nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		d.queue.Answer(t.Context(), "none", approve.Reply{})
+		time.Sleep(time.Second)
+		d.ask("e", nil)
+		if got := d.types("y 1 3"); !strings.Contains(got, "Question 1 was not shown") || d.state("c").State != approve.Waiting {
+			t.Fatal(got)
+		}
+		d.types("1")
+		if got := d.types("y 1 3"); d.state("a").State != approve.Approved || d.state("c").State != approve.Approved || d.state("d").State != approve.Waiting || !strings.Contains(got, "tool_d") {
+			t.Fatal(got)
+		}
+		d.types("n 4 5")
+		if d.state("d").State != approve.Declined || d.state("e").State != approve.Declined {
+			t.Fatal(d.state("d").State, d.state("e").State)
 		}
 		d.leave()
 	})

@@ -358,3 +358,39 @@ func TestResidentOfMany(t *testing.T) {
 		t.Errorf("%d rows for %d calls; the resident answered %d and left %d", rows, n, answered, left)
 	}
 }
+
+// Proves S34, S47: after a grant a hook asks no question that it covers, in a process of its own and in a
+// resident; what it does not cover is asked.
+func TestHooksAskOnce(t *testing.T) {
+	t.Parallel()
+	const policy = "version = 1\n[tools.Shell]\nalso = [\"Bash\"]\nparameters.command = { type = \"command\" }\npolicy.run = \"ask\"\n"
+	for _, resident := range []bool{false, true} {
+		h := newHookHome(t, policy)
+		if resident {
+			h.serve("--idle", "0")
+		}
+		q := h.questions()
+		if got := h.start("mkdir build/a", "one", "1m").answer(t); got.exit != 2 || !strings.Contains(got.err, "approval_pending") {
+			t.Errorf("resident %t: %+v", resident, got)
+		}
+		e := inState(t, q, "mkdir build/a", approve.Waiting)
+		scope, err := e.Extension("directory")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := q.Grant(t.Context(), e.ID, approve.Reply{By: "somebody"}, scope); err != nil {
+			t.Fatal(err)
+		}
+		for i, command := range []string{"mkdir build/a", "mkdir build/a", "mkdir build/b"} {
+			if got := h.start(command, fmt.Sprint("again", i), "1m").answer(t); got != (hookSaid{}) {
+				t.Errorf("resident %t, %s: %+v", resident, command, got)
+			}
+		}
+		if list, err := q.List(t.Context(), approve.Filter{State: approve.Waiting}); err != nil || len(list) != 0 {
+			t.Errorf("resident %t: %d questions wait, %v", resident, len(list), err)
+		}
+		if got := h.start("mkdir lib", "other", "1m").answer(t); got.exit != 2 {
+			t.Errorf("resident %t: %+v", resident, got)
+		}
+	}
+}

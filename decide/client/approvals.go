@@ -49,6 +49,8 @@ type Question struct {
 	Leaves   []Leaf  `json:"leaves"`
 	// Asking lists every rule that asks, and the code of every rule list that asks without a rule.
 	Asking []string `json:"asking"`
+	// Extensions are the grants to offer with a question that waits, the most useful first.
+	Extensions []Extension `json:"extensions"`
 
 	Asked   time.Time `json:"asked"`
 	Until   time.Time `json:"until"`   // time at which the call stops waiting
@@ -75,6 +77,15 @@ type Binding struct {
 	Agent      stopgate.AgentName `json:"agent"`
 	Server     stopgate.ServerID  `json:"server"`
 	Result     string             `json:"result"`
+}
+
+// Extension is a grant to offer with a question.
+type Extension struct {
+	Name     string  `json:"name"` // directory, subcommand, host or exact: of Scope.Extension
+	Title    string  `json:"title"`
+	Wider    []Wider `json:"wider"`
+	Sentence string  `json:"sentence"` // all calls that then run without a question
+	Example  string  `json:"example"`  // a value that then runs without a question
 }
 
 // Leaf is a scalar value of the arguments.
@@ -166,13 +177,14 @@ type Scope struct {
 	For         time.Duration // whole seconds; 0 for 8 hours
 	Uses        int           // 0 means unlimited
 	AllSessions bool
+	Extension   string // the name of one of the question's extensions, instead of Wider
 	Wider       []Wider
 }
 
 // Wider extends a grant to more than one value.
 type Wider struct {
 	Pointer string `json:"pointer"`
-	How     string `json:"how"` // "below": a directory; "words": a command prefix
+	How     string `json:"how"` // "below": a directory or URL; "words": a command prefix; "like": a pattern of one command
 	Text    string `json:"text"`
 }
 
@@ -201,13 +213,13 @@ type Grant struct {
 // GrantValue is the constraint of a grant on one value.
 type GrantValue struct {
 	Pointer string `json:"pointer"`
-	How     string `json:"how"` // equal, below, words or free
+	How     string `json:"how"` // equal, below, words, like or free
 	Text    string `json:"text"`
 }
 
 // Grant approves a question and creates a grant for similar calls. Scope approve.
 func (c *Client) Grant(ctx context.Context, q Question, s Scope, reason string) (Question, Grant, error) {
-	scope := &scopeBody{Seconds: int64(s.For / time.Second), Uses: s.Uses, AllSessions: s.AllSessions, Wider: s.Wider}
+	scope := &scopeBody{Seconds: int64(s.For / time.Second), Uses: s.Uses, AllSessions: s.AllSessions, Extension: s.Extension, Wider: s.Wider}
 	var out struct {
 		Approval Question `json:"approval"`
 		Grant    Grant    `json:"grant"`
@@ -250,6 +262,7 @@ type scopeBody struct {
 	Seconds     int64   `json:"seconds,omitempty"`
 	Uses        int     `json:"uses,omitempty"`
 	AllSessions bool    `json:"all_sessions,omitempty"`
+	Extension   string  `json:"extension,omitempty"`
 	Wider       []Wider `json:"wider,omitempty"`
 }
 

@@ -24,6 +24,7 @@ type QuestionQueue struct {
 	mu    sync.Mutex
 	queue []*Question
 	wake  chan struct{}
+	grant chan struct{} // closed when a grant is created, and replaced
 }
 
 var _ gate.Approver = (*QuestionQueue)(nil)
@@ -31,7 +32,7 @@ var _ gate.Approver = (*QuestionQueue)(nil)
 // NewQuestionQueue returns a queue that records by as the author of its answers. Grants are stored in
 // grants.
 func NewQuestionQueue(by string, grants *approve.Queue, now func() time.Time) *QuestionQueue {
-	return &QuestionQueue{by: by, grants: grants, now: now, wake: make(chan struct{}, 1)}
+	return &QuestionQueue{by: by, grants: grants, now: now, wake: make(chan struct{}, 1), grant: make(chan struct{})}
 }
 
 // Question is a question that waits for an answer. It is safe for concurrent use. Only the
@@ -66,14 +67,20 @@ func (d *QuestionQueue) Approve(ctx context.Context, question *gate.Question) (g
 		return d.grants.Approve(ctx, question) // others than this person have to answer
 	}
 	q := &Question{queue: d, gate: question, answer: make(chan gate.Answer, 1)}
-	queued, looked := false, false
+	queued := false
+	var looked chan struct{} // the grants until then were compared
 	defer d.drop(q)
 	for {
+		created := d.created()
 		v, changed := question.View()
-		if v.Complete && !v.OfResult && !looked && d.grants != nil {
-			looked = true
-			if a, ok, err := d.grants.Granted(ctx, v); ok || err != nil {
+		if v.Complete && !v.OfResult && looked != created && d.grants != nil {
+			looked = created
+			a, ok, err := d.grants.Granted(ctx, v)
+			switch {
+			case err != nil, ok && q.claim():
 				return a, err
+			case ok: // the person has answered meanwhile
+				a.GiveBack(context.WithoutCancel(ctx))
 			}
 		}
 		if !q.complete(v) && !queued {
@@ -86,10 +93,26 @@ func (d *QuestionQueue) Approve(ctx context.Context, question *gate.Question) (g
 			a.Via = approve.ViaAgent
 			return a, nil
 		case <-changed:
+		case <-created:
 		case <-ctx.Done():
 			return gate.Answer{}, context.Cause(ctx)
 		}
 	}
+}
+
+// created returns a channel that is closed when the next grant is created.
+func (d *QuestionQueue) created() chan struct{} {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.grant
+}
+
+// renew makes the questions that wait compare the grants again.
+func (d *QuestionQueue) renew() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	close(d.grant)
+	d.grant = make(chan struct{})
 }
 
 func (d *QuestionQueue) add(q *Question) {
@@ -172,6 +195,17 @@ func (q *Question) agreed() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.yes || !q.answered && q.armed != nil
+}
+
+// claim answers the question with a grant. It fails if the person has answered.
+func (q *Question) claim() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.answered {
+		return false
+	}
+	q.answered, q.yes = true, true
+	return true
 }
 
 // sendAnswer answers the question once.
@@ -280,6 +314,7 @@ func (q *Question) AllowAlways(ctx context.Context, v gate.View, g approve.Grant
 		return err
 	}
 	q.sendAnswer(v.Approve(q.queue.by))
+	q.queue.renew()
 	return nil
 }
 

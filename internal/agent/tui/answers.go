@@ -17,7 +17,8 @@ import (
 const help = `y  run it, this once. While it is still being written: run it when it is complete;
    you are asked again if something comes that you have not seen
 w  run it, whatever still comes
-a  run it, and do not ask again for this: shows first what "this" is
+a  run it, and do not ask again for this: shows first what "this" is, x something else
+2  show question 2 of those that wait; t  run all that you have seen, this once
 n  do not run it; then say what to do instead
 r  do not run it, and tell the model why
 e  change the arguments in an editor ($EDITOR), then run that; it is judged again
@@ -139,6 +140,7 @@ func (s *Session) answer(key, rest string) {
 		return
 	}
 	v, q := s.shown.View, s.question
+	s.see(q, v)
 	edit := v.Verdict.Mode == stopgate.Edit
 	switch key {
 	case "y":
@@ -172,9 +174,14 @@ func (s *Session) answer(key, rest string) {
 		all := s.shown
 		all.All = true
 		s.print(s.Style.Question(all)...)
+	case "t":
+		s.together()
 	case "?":
 		s.print(strings.Split(help, "\n")...)
 	default:
+		if s.choose(key) {
+			return
+		}
 		s.printNote("Nothing was answered: one of y w a n r e p, or ?.")
 	}
 }

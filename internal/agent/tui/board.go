@@ -99,6 +99,18 @@ func (b *Board) drain() (items []item, calls []agent.Call) {
 	return items, calls
 }
 
+// first returns the lowest number of the calls in progress, 0 if there are none.
+func (b *Board) first() (number int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for n := range b.calls {
+		if number == 0 || n < number {
+			number = n
+		}
+	}
+	return number
+}
+
 // call finds a call in progress by its proposal.
 func (b *Board) call(id stopgate.ProposalID) (agent.Call, bool) {
 	b.mu.Lock()

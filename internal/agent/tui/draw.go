@@ -124,6 +124,10 @@ func (s *Session) asked() (lines []string, back int) {
 	case s.isGuarded():
 		return append(lines, s.Style.paint(dim, "one moment: you were typing something else")+" "), 0
 	case s.shown.Behind > 0:
+		lines = append(lines, s.others()...)
+		if len(s.allSeen()) > 1 {
+			keys += "  t yes to all seen"
+		}
 		keys = fmt.Sprintf("(%s) ", count(s.shown.Behind, "more question")) + keys
 	}
 	// A line breaks between keys, not after a key.

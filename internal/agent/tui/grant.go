@@ -1,12 +1,9 @@
 package tui
 
 import (
-	"fmt"
-	"path"
 	"strings"
 
 	"github.com/stopgate/stopgate/approve"
-	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
@@ -28,11 +25,11 @@ type Plan struct {
 
 // offer is the dialog that offers a grant, and then a change of the policy file.
 type offer struct {
-	grant  approve.Grant
-	rule   Rule
-	widths [][]approve.Value // possible extensions
-	at     int
-	plan   Plan // change of the file that is shown
+	grant approve.Grant
+	rule  Rule
+	list  []approve.Extension
+	at    int
+	plan  Plan // change of the file that is shown
 }
 
 // keys returns the keys that the dialog accepts.
@@ -41,8 +38,8 @@ func (o *offer) keys(m mode) string {
 		return "y write it, and run the call  Esc back"
 	}
 	keys := "y grant it for this conversation"
-	if len(o.widths) > 1 {
-		keys += "  x wider or narrower"
+	if len(o.list) > 1 {
+		keys += "  x " + o.list[(o.at+1)%len(o.list)].Name + " instead"
 	}
 	if o.rule.Plan != nil {
 		keys += "  f write the rule to your policy file"
@@ -57,7 +54,7 @@ func (s *Session) always() {
 		s.printNote("That needs the complete call: y and n are possible now.")
 		return
 	}
-	s.offer = &offer{widths: widths(v)}
+	s.offer = &offer{list: approve.Extensions(v)}
 	if s.propose() {
 		s.mode = granting
 	}
@@ -66,7 +63,14 @@ func (s *Session) always() {
 // propose creates the grant of the selected extension. Without one the dialog is closed.
 func (s *Session) propose() bool {
 	o, v := s.offer, s.shown.View
-	g, err := s.question.Offer(v, o.widths[o.at])
+	var wider []approve.Value
+	if len(o.list) > 0 {
+		wider = o.list[o.at].Wider
+	}
+	g, err := s.question.Offer(v, wider) // without an offer it returns the reason
+	if err == nil && len(o.list) == 0 {
+		err = approve.ErrNoGrant
+	}
 	if err != nil {
 		s.printNote("No grant is possible for this call: %s.", strings.TrimPrefix(plainError(err), "approve: "))
 		s.mode, s.offer = answering, nil
@@ -91,7 +95,7 @@ func (s *Session) grant(key string) {
 		s.print(o.render(s.Style)...)
 		s.print(s.Style.paint(dim, "stopgate grants list shows all grants; stopgate grants revoke takes it back."))
 	case "x":
-		o.at = (o.at + 1) % len(o.widths)
+		o.at = (o.at + 1) % max(len(o.list), 1)
 		s.propose()
 		return
 	case "f":
@@ -136,39 +140,22 @@ func (s *Session) write(key string) {
 	s.mode, s.offer = answering, nil
 }
 
-// widths lists the possible extensions of a grant for a call: none, then the directory of each path
-// and the first words of each command.
-func widths(v gate.View) [][]approve.Value {
-	list := [][]approve.Value{nil}
-	for _, l := range v.Leaves {
-		if l.JSON == "" || l.JSON[0] != '"' {
-			continue
-		}
-		text := unquoted(l.JSON)
-		switch l.Type {
-		case "path":
-			if dir := path.Dir(text); dir != "." && dir != "/" && dir != ".." {
-				list = append(list, []approve.Value{{Pointer: l.Pointer, How: approve.Below, Text: dir}})
-			}
-		case "command":
-			words := strings.Fields(text)
-			for n := min(2, len(words)-1); n >= 1; n-- {
-				list = append(list, []approve.Value{{Pointer: l.Pointer, How: approve.Words, Text: strings.Join(words[:n], " ")}})
-			}
-		}
-	}
-	return list
-}
-
 // render renders the grant: its scope, and the equivalent rule.
 func (o *offer) render(s Style) []string {
 	b := block{Style: s}
-	b.add(bold, fmt.Sprintf("always: in this conversation, until %s, %s runs unasked with", o.grant.Expires.Local().Format("15:04"), visible.Text(string(o.grant.Tool))))
+	x := o.list[o.at]
+	b.add(bold, "always: in this conversation, until "+o.grant.Expires.Local().Format("15:04")+", "+visible.Text(x.Title))
+	b.add(normal, visible.Text(x.Sentence)+".")
+	if x.Example != "" {
+		b.add(dim, "For example, not asked again: "+visible.Text(x.Example))
+	}
 	for _, w := range o.grant.Values {
 		p := "  " + visible.Text(w.Pointer)
 		switch w.How {
 		case approve.Below:
-			p += " in the directory " + visible.Text(w.Text)
+			p += " below " + visible.Text(w.Text)
+		case approve.Like:
+			p += " like " + visible.Text(w.Text)
 		case approve.Words:
 			p += " that begins with the words: " + visible.Text(w.Text)
 		case approve.Free:

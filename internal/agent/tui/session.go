@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -82,6 +83,11 @@ type Session struct {
 	typed     time.Time    // time of the last key
 	read      atomic.Int64 // time of the last read of the terminal
 	handled   int64        // the read of the last key
+
+	numbers map[*agent.Question]int    // of the questions since none waited
+	first   int                        // number of the first call then
+	seen    map[*agent.Question]string // hash of the binding of complete questions at which a key was pressed
+	chosen  *agent.Question            // question that the person asked for
 
 	output
 }
@@ -205,6 +211,7 @@ func (s *Session) refresh() {
 		s.display(q)
 	}
 	if q == nil {
+		s.numbers, s.seen, s.chosen = nil, nil, nil
 		return
 	}
 	v, was := q.View(), s.shown.View
@@ -225,6 +232,9 @@ func (s *Session) refresh() {
 // time, in any order.
 func (s *Session) next() (next *agent.Question, behind int) {
 	list := s.Questions.Waiting()
+	if s.chosen != nil && slices.Contains(list, s.chosen) {
+		return s.chosen, len(list) - 1
+	}
 	first := 0
 	for _, q := range list {
 		if q == s.question && time.Since(s.displayed) > replaceWithin {

@@ -120,17 +120,19 @@ func TestReason(t *testing.T) {
 	}
 }
 
-// Proves S52, Q25: a shows the grant, x extends it, y creates it; any other key does not.
+// Proves S52, Q25: a shows the most useful grant, x the next one, y creates it; any other key does not.
 func TestAlways(t *testing.T) {
 	p := asked(t)
 	p.presses('a')
-	p.sees("always: in this conversation, until ", `/path = "src/a.txt"`, "/content any text", "x wider or narrower")
+	p.sees("always: in this conversation, until ", "this directory: src", "/path below src", "/content any text", "not asked again: src/another.txt", "x exact instead")
 	p.presses('q')
 	p.sees("Nothing was granted, nothing was answered.", "y once")
 	p.presses('a')
-	p.sees("x wider")
+	p.sees("x exact")
 	p.presses('x')
-	p.sees("/path in the directory src")
+	p.sees("exactly this", `/path = "src/a.txt"`, "x directory instead")
+	p.presses('x')
+	p.sees("/path below src")
 	p.presses('y')
 	p.sees("stopgate grants revoke takes it back", "approved by anna", "Done.")
 }
@@ -245,6 +247,47 @@ func TestTwoQuestions(t *testing.T) {
 	if p.File("a") == "" || p.File("b") != "" {
 		t.Error("the wrong one is gone")
 	}
+}
+
+// Proves Q8, H15: questions that wait are listed with numbers; a number shows one, and t answers those
+// that were on the screen, no others.
+func TestSeveralQuestions(t *testing.T) {
+	p := sit(t, "turn\ncall fs_delete_file\n  path string a\ncall fs_delete_file\n  path string b\ncall fs_delete_file\n  path string c\nturn\nsay Done.\n", func(_ *tui.Options, c *chat.Options) {
+		c.Files = map[string]string{"a": "one\n", "b": "two\n", "c": "three\n"}
+	})
+	p.writes("delete them")
+	p.sees(`path  "a"`, "(2 more questions)", `2  fs_delete_file  {"path":"b"}`, `3  fs_delete_file  {"path":"c"}`)
+	p.presses('t')
+	p.sees("You have seen only this question")
+	p.presses('7')
+	p.sees("There is no question 7")
+	p.later(1000)
+	p.presses('3')
+	p.sees(`path  "c"`)
+	p.later(1000)
+	p.presses('8')
+	p.sees("There is no question 8", `1  fs_delete_file  {"path":"a"}  (seen)`, "t yes to all seen")
+	p.presses('t')
+	p.sees("yes, once, to ", `path  "b"`)
+	p.later(1000)
+	p.presses('n')
+	p.sees("3 calls: 2 ran, 1 refused")
+	if p.File("a") != "" || p.File("b") == "" || p.File("c") != "" {
+		t.Error("the wrong one is gone")
+	}
+}
+
+// Proves Q8, S34: a grant also answers the questions that wait already.
+func TestGrantForWaiting(t *testing.T) {
+	p := sit(t, "turn\ncall fs_delete_file\n  path string src/a\ncall fs_delete_file\n  path string src/b\nturn\nsay Done.\n", func(_ *tui.Options, c *chat.Options) {
+		c.Files = map[string]string{"src/a": "one\n", "src/b": "two\n"}
+	})
+	p.writes("delete them")
+	p.sees("(1 more question)")
+	p.presses('a')
+	p.sees("this directory: src")
+	p.presses('y')
+	p.sees("2 calls: 2 ran", "granted earlier by anna")
 }
 
 // Proves K32: the person decides what the model receives of a result.
