@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,11 +17,12 @@ import (
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
-// refreshInterval is how often the list reloads, and attendance how long a person with an open list
-// counts as present (S5).
+// refreshInterval is how often the list reloads, and formInterval how often one with a form to fill in
+// does. A person with an open list counts as present for attendance such intervals (S5).
 const (
 	refreshInterval = 5 * time.Second
-	attendance      = 3 * refreshInterval
+	formInterval    = 20 * time.Second
+	attendance      = 3
 )
 
 // maxReason bounds a reason, in bytes: the model receives it.
@@ -78,25 +80,43 @@ func (p *Pages) logOut(w http.ResponseWriter, r *http.Request, _ *session) {
 }
 
 func (p *Pages) list(w http.ResponseWriter, r *http.Request, who *session) {
+	p.listing(w, r, who, http.StatusOK, "")
+}
+
+// listing renders the questions that wait, oldest first.
+func (p *Pages) listing(w http.ResponseWriter, r *http.Request, who *session, status int, refusal string) {
 	now := p.now()
 	list, err := p.queue.List(r.Context(), approve.Filter{State: approve.Waiting, Live: now, Limit: maxListed})
-	if err == nil {
-		err = p.queue.Attend(r.Context(), attendance)
-	}
 	if err != nil {
 		p.broken(w)
 		return
 	}
-	page := listing{Name: visible.Text(who.name), Token: who.token(), Refresh: int(refreshInterval / time.Second)}
-	for _, e := range list {
+	page, refresh := listing{Name: visible.Text(who.name), Token: who.token(), Refusal: refusal}, refreshInterval
+	var seen []string
+	for i, e := range slices.Backward(list) {
 		f := frame.Of(e, now, false)
 		args := "(arriving)"
 		if e.Complete {
 			args = visible.Elide(strings.ReplaceAll(visible.Text(e.Args), `\\`, `\`), 120)
 		}
-		page.Rows = append(page.Rows, row{ID: e.ID, Tool: f.Tool, Args: args, Who: f.Who, Asked: f.Asked, Left: f.Left})
+		line := row{Number: len(list) - i, ID: e.ID, Tool: f.Tool, Args: args, Who: f.Who, Asked: f.Asked, Left: f.Left}
+		if hash := e.Binding.Hash(); e.Complete && e.Mode == stopgate.Ask && who.hasRead(e.ID, hash) {
+			line.Seen = hash
+			seen = append(seen, e.ID, hash)
+		}
+		page.Rows = append(page.Rows, line)
 	}
-	p.render(w, http.StatusOK, page)
+	if seen != nil {
+		page.Seen = strings.Join(seen, " ")
+		page.Code = who.code(together, page.Seen)
+		refresh = formInterval
+	}
+	page.Refresh = int(refresh / time.Second)
+	if err := p.queue.Attend(r.Context(), attendance*refresh); err != nil {
+		p.broken(w)
+		return
+	}
+	p.render(w, status, page)
 }
 
 func (p *Pages) show(w http.ResponseWriter, r *http.Request, who *session) {
@@ -123,18 +143,20 @@ func (p *Pages) page(w http.ResponseWriter, r *http.Request, who *session, statu
 	for _, v := range q.Values {
 		q.Cut = q.Cut || v.Rest != ""
 	}
-	for _, l := range e.Leaves {
-		if approve.Content(l) {
-			q.Free = append(q.Free, visible.Text(l.Pointer))
-		}
+	list, err := p.queue.List(r.Context(), approve.Filter{State: approve.Waiting, Live: now, Limit: maxListed})
+	if err != nil {
+		p.broken(w)
+		return
 	}
+	q.Number, q.Waiting, q.Next = among(list, e.ID)
 	switch {
 	case q.Open && !q.Complete, e.State == approve.Approved, e.State == approve.Edited:
 		q.Refresh = 2
 	case q.Open:
 		q.Seen = e.Binding.Hash()
 		if !q.Hides { // a person who has not seen everything must not get the code to approve
-			q.Code = who.code(e.ID, q.Seen)
+			q.Code, q.Offers = who.code(e.ID, q.Seen), frame.Offers(e)
+			who.read(e.ID, q.Seen)
 		}
 		q.Edit = q.Edit && e.Args != ""
 		q.Editor = editable(e.Args)
@@ -180,15 +202,21 @@ func (p *Pages) answer(w http.ResponseWriter, r *http.Request, who *session) {
 		return
 	}
 	var err error
-	switch do {
-	case "deny":
+	switch name, lasting := strings.CutPrefix(do, always); {
+	case lasting:
+		var e approve.Entry
+		var scope approve.Scope
+		if e, err = p.queue.Entry(r.Context(), id); err == nil {
+			if scope, err = e.Extension(name); err == nil {
+				_, _, err = p.queue.Grant(r.Context(), id, reply, scope)
+			}
+		}
+	case do == "deny":
 		_, err = p.queue.Answer(r.Context(), id, reply)
-	case "approve":
+	case do == "approve":
 		reply.Kind = approve.Yes
 		_, err = p.queue.Answer(r.Context(), id, reply)
-	case "always":
-		_, _, err = p.queue.Grant(r.Context(), id, reply, approve.Scope{})
-	case "edit":
+	case do == "edit":
 		reply.Kind, reply.Args = approve.With, []byte(r.PostFormValue("args"))
 		_, err = p.queue.Answer(r.Context(), id, reply)
 	default:

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/approve"
+	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/testkit/browser"
 )
 
@@ -124,6 +125,37 @@ func testChromium(t *testing.T, b *browser.Browser) {
 	b.Types("input[name=code]", code(b))
 	b.Presses("button[value=edit]")
 	b.Sees("Changed and approved by anna")
+
+	// A grant for the directory, and two questions that are answered together from the list.
+	s.ask(func(e *approve.Entry) {
+		e.ID, e.Leaves = "QD", []gate.Leaf{{Pointer: "/path", Type: "path", Known: true, JSON: `"src/api/a.ts"`}}
+	})
+	b.Opens(s.server.URL + "/approvals/QD")
+	b.Sees("for example src/api/another.ts")
+	b.Types("input[name=code]", code(b))
+	b.Presses("button[value=always-directory]")
+	b.Sees("Approved by anna")
+	grants, err := s.queue.Grants(t.Context(), approve.GrantFilter{})
+	if err != nil || len(grants) != 1 || grants[0].Values[0].Text != "src/api" {
+		t.Fatalf("%+v %v", grants, err)
+	}
+	for _, id := range []string{"QE", "QF"} {
+		s.ask(func(e *approve.Entry) { e.ID, e.Binding.Args = id, id })
+	}
+	b.Opens(s.server.URL + "/approvals/QE")
+	b.Sees("this is 1 of 2")
+	b.Opens(s.server.URL + "/approvals/QF")
+	b.Sees("this is 2 of 2")
+	b.Opens(s.server.URL + "/approvals")
+	b.Sees("Approve each once")
+	b.Presses("input[value=QE]")
+	b.Presses("input[value=QF]")
+	b.Types("input[name=code]", code(b))
+	b.Presses("button[value=approve]")
+	b.Sees("Nothing waits")
+	if one, two := s.state("QE"), s.state("QF"); one.State != approve.Approved || two.State != approve.Approved {
+		t.Fatalf("%s %s", one.State, two.State)
+	}
 	if len(b.Errors) > 0 {
 		t.Errorf("the browser complains: %s", b.Errors)
 	}

@@ -8,7 +8,8 @@
 // and the reason of the question, with every unusual character visible. A no takes one press of a
 // button. A yes also requires the code on the page, against mistakes, and the hash of the call
 // that was shown, so that a changed call is not approved. The pages use no scripts and no
-// resources of other sites.
+// resources of other sites. Questions that were each shown in full can be answered together from the
+// list.
 //
 // Guarantees (H21): the address of a question is no credential. People log in with a token that may
 // approve; the browser then holds a cookie that scripts cannot read and that is not sent from other
@@ -89,6 +90,7 @@ func New(o Options) (*Pages, error) {
 	p.mux.HandleFunc("GET /approvals/{id}", p.requireLogin(p.show))
 	p.mux.HandleFunc("POST /approvals/{id}", p.requireLogin(p.answer))
 	p.mux.HandleFunc("POST /approvals/-/login", p.logIn)
+	p.mux.HandleFunc("POST /approvals/-/together", p.requireLogin(p.answerTogether))
 	p.mux.HandleFunc("POST /approvals/-/logout", p.requireLogin(p.logOut))
 	p.mux.HandleFunc("GET /approvals/-/style.css", func(w http.ResponseWriter, r *http.Request) {
 		http.ServeFileFS(w, r, files, "style.css")

@@ -252,7 +252,7 @@ func TestGrantAndEdit(t *testing.T) {
 	s := open(t).enter()
 	e := s.ask(nil)
 	at := "/approvals/" + e.ID
-	s.wants(s.send("POST", at, s.get(at).form("always")), 303)
+	s.wants(s.send("POST", at, s.get(at).form("always-exact")), 303)
 	grants, err := s.queue.Grants(t.Context(), approve.GrantFilter{})
 	if err != nil || len(grants) != 1 || grants[0].By != "anna" || s.state(e.ID).State != approve.Approved {
 		t.Fatalf("%+v %v", grants, err)
@@ -263,12 +263,76 @@ func TestGrantAndEdit(t *testing.T) {
 	at = "/approvals/QB"
 	v := s.wants(s.get(at), 200, "in the editor below", "<details open>", `\u202e\u200b\udb40\udc01é`)
 	s.wants(s.send("POST", at, v.form("edit", "args", "no json")), 400, "Nothing was answered")
-	s.wants(s.send("POST", at, s.get(at).form("always")), 422, "Nothing was answered")
+	s.wants(s.send("POST", at, s.get(at).form("always-exact")), 422, "Nothing was answered")
 	s.wants(s.send("POST", at, s.get(at).form("edit", "args", "{\r\n \"path\":\"src/a\"}")), 303)
 	if e := s.state("QB"); e.State != approve.Edited || e.Edit != "{\r\n \"path\":\"src/a\"}" {
 		t.Fatalf("%+v", e)
 	}
 	s.wants(s.get(at), 200, "Changed and approved by anna")
+}
+
+// Proves S34, Q25: the grants are offered with what they let run, and the button names one.
+func TestOffers(t *testing.T) {
+	s := open(t).enter()
+	e := s.ask(func(e *approve.Entry) {
+		e.Leaves = []gate.Leaf{{Pointer: "/path", Type: "path", Known: true, JSON: `"src/api/a.ts"`}}
+	})
+	at := "/approvals/" + e.ID
+	v := s.wants(s.get(at), 200, `value="always-directory">this directory: src/api</button>`, "runs unasked for every path in src/api\nfor example src/api/another.ts", `value="always-exact"`)
+	s.wants(s.send("POST", at, v.form("always-host")), 422, "Nothing was answered")
+	s.wants(s.send("POST", at, s.get(at).form("always-directory")), 303)
+	grants, err := s.queue.Grants(t.Context(), approve.GrantFilter{})
+	if err != nil || len(grants) != 1 || grants[0].Values[0] != (approve.Value{Pointer: "/path", How: approve.Below, Text: "src/api"}) {
+		t.Fatalf("%+v %v", grants, err)
+	}
+}
+
+// Proves Q8, H1, H21: questions that were shown in full are answered together from the list, each for
+// the call that was shown.
+func TestTogether(t *testing.T) {
+	s := open(t).enter()
+	for _, id := range []string{"QA", "QB", "QC"} {
+		s.ask(func(e *approve.Entry) { e.ID, e.Binding.Args = id, "hash"+id })
+	}
+	list := s.wants(s.get("/approvals"), 200, "can be answered together here")
+	if list.code() != "" || strings.Contains(list.text, "checkbox") {
+		t.Fatal("questions that were not shown can be approved")
+	}
+	s.wants(s.get("/approvals/QA"), 200, "this is ", "of 3")
+	s.get("/approvals/QB")
+	answer := func(v view, do string, ids ...string) view {
+		f := v.form(do)
+		f["id"] = ids
+		return s.send("POST", "/approvals/-/together", f)
+	}
+	v := s.wants(s.get("/approvals"), 200, `name="id" value="QA"`, `name="id" value="QB"`)
+	s.wants(answer(v, "approve"), 400, "No question was checked")
+	s.wants(answer(v, "always-exact", "QA"), 400, "That was no answer")
+	f := v.form("approve", "code", "nope")
+	f["id"] = []string{"QA"}
+	s.wants(s.send("POST", "/approvals/-/together", f), 403, "The code was not the one")
+	v = s.get("/approvals")
+	s.wants(answer(v, "approve", "QC"), 409, "nothing was answered", "Not every answer was taken")
+	forged := v.form("approve", "seen", v.field("seen")+" QC "+s.state("QC").Binding.Hash())
+	forged["id"] = []string{"QC"}
+	s.wants(s.send("POST", "/approvals/-/together", forged), 403)
+	// The call of QB is another one now.
+	v = s.get("/approvals")
+	if _, err := s.store.ChangeEntry(t.Context(), "QB", func(e approve.Entry) (approve.Entry, error) {
+		e.Binding.Args = "other"
+		return e, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	s.wants(answer(v, "approve", "QA", "QB"), 409, "has changed since you read it")
+	if s.state("QA").State != approve.Approved || s.state("QB").State != approve.Waiting || s.state("QC").State != approve.Waiting {
+		t.Fatal(s.state("QA").State, s.state("QB").State, s.state("QC").State)
+	}
+	s.get("/approvals/QB")
+	s.wants(answer(s.get("/approvals"), "deny", "QB", "QC"), 303)
+	if s.state("QB").State != approve.Declined || s.state("QC").State != approve.Declined {
+		t.Fatal(s.state("QB").State, s.state("QC").State)
+	}
 }
 
 // Proves H1, H2: an answer is for the call that was shown, and an incomplete call accepts only a
@@ -471,7 +535,7 @@ func TestAttendanceAndErrors(t *testing.T) {
 	s.store.fault = errors.New("disk")
 	s.wants(s.get("/approvals"), 503)
 	s.wants(s.get("/approvals/"+e.ID), 503)
-	s.wants(s.send("POST", "/approvals/"+e.ID, v.form("always")), 503)
+	s.wants(s.send("POST", "/approvals/"+e.ID, v.form("always-exact")), 503)
 	s.store.fault = nil
 	if s.state(e.ID).State != approve.Waiting {
 		t.Error("answered")
@@ -546,7 +610,7 @@ func TestHiddenTargets(t *testing.T) {
 		t.Error("a yes is offered to what is hidden")
 	}
 	s.wants(s.send("POST", "/approvals/"+e.ID, v.form("approve", "code", "0000")), 403)
-	v = s.wants(s.get("/approvals/"+e.ID+"?all=1"), 200, "; evil; ", `value="approve"`, "anything may then stand in /content")
+	v = s.wants(s.get("/approvals/"+e.ID+"?all=1"), 200, "; evil; ", `value="approve"`, "any text in /content")
 	s.wants(s.send("POST", "/approvals/"+e.ID, v.form("approve")), 303)
 }
 

@@ -102,22 +102,40 @@ type listing struct {
 	Name, Token string
 	Refresh     int // seconds
 	Rows        []row
+	Refusal     string // why the last answer was refused
+	// Seen names the questions that can be answered together, with their bindings; Code is the code
+	// for them, "" if there are none.
+	Seen, Code string
 }
 
-type row struct{ ID, Tool, Args, Who, Asked, Left string }
+// row is one question. Seen is the hash of its binding if its page was shown in full.
+type row struct {
+	Number                                 int
+	ID, Tool, Args, Who, Asked, Left, Seen string
+}
 
 func (v listing) write(m *markup) {
 	top(m, func() { refresh(m, v.Refresh) }, strconv.Itoa(len(v.Rows))+" waiting")
 	loggedIn(m, v.Name, v.Token)
 	m.raw("<h1>Questions</h1>\n")
+	if v.Refusal != "" {
+		m.raw(`<p class="trouble" role="alert">`)
+		m.text(v.Refusal)
+		m.raw("</p>\n")
+	}
 	if len(v.Rows) == 0 {
 		m.raw("<p>Nothing waits.</p>\n")
 	} else {
-		m.raw("<table>\n<thead><tr><th>wants to run</th><th>with</th><th>who</th><th>asked</th><th></th></tr></thead>\n<tbody>\n")
+		m.raw(`<form method="post" action="/approvals/-/together">` + "\n")
+		hidden(m, "token", v.Token)
+		hidden(m, "seen", v.Seen)
+		m.raw("<table>\n<thead><tr><th></th><th>wants to run</th><th>with</th><th>who</th><th>asked</th><th></th></tr></thead>\n<tbody>\n")
 		for _, r := range v.Rows {
 			r.write(m)
 		}
 		m.raw("</tbody>\n</table>\n")
+		v.together(m)
+		m.raw("</form>\n")
 	}
 	m.raw(`<p class="note">While this page is open, calls wait for an answer instead of being denied. It looks again every `)
 	m.text(strconv.Itoa(v.Refresh))
@@ -126,7 +144,17 @@ func (v listing) write(m *markup) {
 }
 
 func (r row) write(m *markup) {
-	m.raw("<tr><td><a")
+	m.raw("<tr><td>")
+	if r.Seen != "" {
+		m.raw(`<label><input type="checkbox" name="id"`)
+		m.attr("value", r.ID)
+		m.raw("> ")
+	}
+	m.text(strconv.Itoa(r.Number))
+	if r.Seen != "" {
+		m.raw("</label>")
+	}
+	m.raw("</td><td><a")
 	m.link("/approvals/", url.PathEscape(r.ID))
 	m.raw(">")
 	m.text(r.Tool)

@@ -1,8 +1,10 @@
 package page
 
 import (
-	"strings"
+	"fmt"
+	"net/url"
 
+	"github.com/stopgate/stopgate/approve"
 	"github.com/stopgate/stopgate/internal/approve/frame"
 )
 
@@ -18,8 +20,12 @@ type question struct {
 	State          string // description of its state
 	Refusal        string // why the last answer was refused
 	Cut            bool   // some value is cut
-	// Free are the values that a grant would not compare.
-	Free []string
+	// Offers are the grants that a person can choose, the most useful first.
+	Offers []frame.Offer
+	// Number is the place of the question among those that wait, oldest first; Waiting is how many
+	// there are, and Next the id of the one after it, "" for none.
+	Number, Waiting int
+	Next            string
 }
 
 func (v question) write(m *markup) {
@@ -29,7 +35,8 @@ func (v question) write(m *markup) {
 		}
 	}, v.Tool)
 	loggedIn(m, v.Name, v.Token)
-	m.raw("<p><a href=\"/approvals\">All questions</a></p>\n<h1><span class=\"asks\">")
+	v.navigation(m)
+	m.raw("<h1><span class=\"asks\">")
 	m.text(v.Who)
 	m.raw(" wants to run</span> ")
 	m.element("code", v.Tool)
@@ -146,21 +153,51 @@ func (v question) form(m *markup) {
 <p class="answer"><label>Code<br><input name="code" inputmode="numeric" autocomplete="off" size="6"></label>
 <button name="do" value="approve" class="yes">Approve once</button>
 `)
-		if !v.Edit {
-			m.raw(`<button name="do" value="always">Approve, and do not ask again</button></p>
-<p class="note">Not asked again: the same call with the same values, in this session, for 8 hours`)
-			if len(v.Free) > 0 {
-				m.raw("; <strong>anything may then stand in ")
-				m.text(strings.Join(v.Free, " and "))
-				m.raw("</strong>")
-			}
-			m.raw(".")
-		}
 		m.raw("</p>\n")
+		v.offers(m)
 		v.editor(m)
 		m.raw("</fieldset>\n</form>\n")
 	}
 }
+
+// navigation links to the other questions.
+func (v question) navigation(m *markup) {
+	m.raw("<p><a href=\"/approvals\">All questions</a>")
+	if v.Number > 0 && v.Waiting > 1 {
+		m.text(fmt.Sprintf(", this is %d of %d", v.Number, v.Waiting))
+	}
+	if v.Next != "" {
+		m.raw(" <a")
+		m.link("/approvals/", url.PathEscape(v.Next))
+		m.raw(">Next question</a>")
+	}
+	m.raw("</p>\n")
+}
+
+// offers shows a button for each grant, and what it lets run.
+func (v question) offers(m *markup) {
+	if v.Edit || len(v.Offers) == 0 {
+		return
+	}
+	m.raw("<p>Approve, and do not ask again in this session, for ")
+	m.text(frame.Span(approve.DefaultGrant))
+	m.raw(":</p>\n")
+	for _, o := range v.Offers {
+		m.raw(`<div class="offer"><button name="do"`)
+		m.attr("value", always+o.Name)
+		m.raw(">")
+		m.text(o.Title)
+		m.raw(`</button><pre class="note">`)
+		m.text(o.Sentence)
+		if o.Example != "" {
+			m.text("\nfor example " + o.Example)
+		}
+		m.raw("</pre></div>\n")
+	}
+}
+
+// always begins the values of the buttons that create a grant; the name of its extension follows.
+const always = "always-"
 
 // open begins a form.
 func (v question) open(m *markup) {

@@ -33,6 +33,7 @@ type session struct {
 
 	mu    sync.Mutex
 	tries map[string]uint64 // wrong codes, by question
+	shown map[string]string // hash of the binding of the questions that were shown in full
 }
 
 // sessions are the logged-in browsers, by the hash of their cookie.
@@ -53,7 +54,7 @@ func (v *sessions) add(name string, token [sha256.Size]byte, now time.Time) stri
 	if v.by == nil {
 		v.by = map[[sha256.Size]byte]*session{}
 	}
-	v.by[id] = &session{name: name, tokenHash: token, key: key, since: now, tries: map[string]uint64{}}
+	v.by[id] = &session{name: name, tokenHash: token, key: key, since: now, tries: map[string]uint64{}, shown: map[string]string{}}
 	v.list = append(v.list, id)
 	for len(v.list) > maxSessions {
 		delete(v.by, v.list[0])
