@@ -3,7 +3,7 @@
 #            client libraries against the gateway
 GO ?= go
 
-.PHONY: run build cross release image site tools house prove clients test test-long agents peers evidence bench bench-gateway fuzz properties check clean
+.PHONY: run build cross release release-test image site tools house prove clients test test-long agents peers evidence bench bench-gateway fuzz properties check clean
 
 run: build
 	./bin/stopgate demo
@@ -19,8 +19,9 @@ VERSION ?=
 VCS := $(if $(VERSION),-buildvcs=false)
 BUILD = CGO_ENABLED=0 $(GO) build -tags grpcnotrace -trimpath $(VCS) -ldflags "-s -w $(if $(VERSION),-X github.com/stopgate/stopgate/internal/release.version=$(VERSION))"
 
+BIN ?= bin/
 build:
-	$(BUILD) -o bin/ ./cmd/...
+	$(BUILD) -o $(BIN) ./cmd/...
 
 # Systems that are not this one: macOS with its tests, and Windows, where programs only
 # say that it is not supported but packages are good for other programs.
@@ -28,30 +29,23 @@ cross:
 	GOOS=darwin GOARCH=arm64 $(GO) vet ./...
 	GOOS=windows GOARCH=amd64 $(GO) build ./...
 
-# Archives with both programs for every supported system, packages of the clients, and
-# their checksums: the same bytes from every checkout of a commit with the same compiler. The tag, or what git makes
-# of the last one, is their version. Needs GNU tar.
-RELEASES = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
+# Everything that is published: archives, packages, image, formula, installer, checksums; deploy/release
+# has the table. The same bytes from every checkout of a commit with the same compiler. The tag, or what
+# git makes of the last one, is their version. STOPGATE_RELEASE_KEY names the key that signs.
 release: VERSION := $(or $(VERSION),$(shell git describe --tags --always --dirty))
 release:
-	rm -rf dist && mkdir dist
-	@set -e; for system in $(RELEASES); do \
-	  name=stopgate-$(VERSION)-$${system%/*}-$${system#*/}; mkdir dist/$$name; cp LICENSE README.md CHANGELOG.md dist/$$name; \
-	  echo "== $$name"; GOOS=$${system%/*} GOARCH=$${system#*/} $(BUILD) -o dist/$$name/ ./cmd/...; \
-	  tar -C dist --sort=name --mtime="@$$(git log -1 --format=%ct)" --owner=0 --group=0 --numeric-owner --mode=go-w -cf - $$name | gzip -n9 > dist/$$name.tar.gz; \
-	  rm -r dist/$$name; \
-	done
+	rm -rf dist/image dist/*.*
+	cd deploy && $(GO) run ./release -version "$(VERSION)"
 	$(MAKE) -C clients release VERSION=$(VERSION)
-	cd dist && sha256sum *.tar.gz *.tgz *.whl > SHA256SUMS
+	cd deploy && $(GO) run ./release -version "$(VERSION)" checksums
 
-# The image as an OCI layout, made without a daemon, and a list of the modules in the programs
-# (CycloneDX): the same bytes from every checkout of a commit with the same compiler.
-image: VERSION := $(or $(VERSION),$(shell git describe --tags --always --dirty))
+# Installs every package and runs what it has, and makes the release twice: minutes. Needs root for deb.
+release-test:
+	cd deploy && STOPGATE_RELEASE=1 $(GO) test -count=1 -timeout 60m -v ./release
+
+# The image as an OCI layout, made without a daemon, and a list of the modules in the programs (CycloneDX).
 image:
-	rm -rf dist/programs dist/image && mkdir -p dist
-	@set -e; for arch in amd64 arm64; do echo "== linux-$$arch"; GOOS=linux GOARCH=$$arch $(BUILD) -o dist/programs/linux-$$arch/ ./cmd/...; done
-	cd deploy && $(GO) run ./image -programs ../dist/programs -version "$(VERSION)" -time "$$(git log -1 --format=%ct)" -o ../dist/image
-	cd deploy && $(GO) run ./sbom -version "$(VERSION)" -o ../dist/stopgate.cdx.json ../dist/programs/linux-*/stopgate*
+	cd deploy && $(GO) run ./release $(if $(VERSION),-version "$(VERSION)") -systems linux/amd64,linux/arm64 image bill
 
 # The documentation site, as a version of dist/site: tools from PyPI, then no network.
 site: VERSION := $(or $(VERSION),$(shell git describe --tags --always --dirty))

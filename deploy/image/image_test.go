@@ -1,4 +1,4 @@
-package main
+package image
 
 import (
 	"archive/tar"
@@ -60,7 +60,7 @@ func TestLayout(t *testing.T) {
 	created := time.Unix(1_700_000_000, 0).UTC()
 	var digests []string
 	for range 2 {
-		if err := write(out, from, "v1", created); err != nil {
+		if err := Write(out, from, "v1", created, map[string][]byte{"LICENSE": []byte("Apache")}); err != nil {
 			t.Fatal(err)
 		}
 		digest, err := indexOf(t, out).Digest()
@@ -127,7 +127,7 @@ func check(t *testing.T, image v1.Image, arch string) {
 			t.Errorf("%s: user %d, mode %o", h.Name, h.Uid, h.Mode)
 		}
 	}
-	if len(files) != 11 || files["stopgate"] != "stopgate for "+arch || files["stopgate-hook"] != "stopgate-hook for "+arch || !strings.Contains(files["etc/passwd"], "65532") {
+	if len(files) != 16 || files["usr/share/licenses/stopgate/LICENSE"] != "Apache" || files["stopgate"] != "stopgate for "+arch || files["stopgate-hook"] != "stopgate-hook for "+arch || !strings.Contains(files["etc/passwd"], "65532") {
 		t.Errorf("%d files", len(files))
 	}
 	certificates := files["etc/ssl/certs/ca-certificates.crt"]
@@ -138,14 +138,14 @@ func check(t *testing.T, image v1.Image, arch string) {
 
 func TestNoPrograms(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "image")
-	if err := write(out, t.TempDir(), "v1", time.Time{}); err == nil {
+	if err := Write(out, t.TempDir(), "v1", time.Time{}, nil); err == nil {
 		t.Error("an image without programs")
 	}
 	half := programs(t)
 	if err := os.Remove(filepath.Join(half, "linux-arm64", "stopgate-hook")); err != nil {
 		t.Fatal(err)
 	}
-	if err := write(out, half, "v1", time.Time{}); err == nil {
+	if err := Write(out, half, "v1", time.Time{}, nil); err == nil {
 		t.Error("an image without one of its programs")
 	}
 	if _, err := os.Stat(out); err == nil {

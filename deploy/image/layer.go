@@ -1,4 +1,4 @@
-package main
+package image
 
 import (
 	"archive/tar"
@@ -6,8 +6,10 @@ import (
 	"encoding/pem"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -27,8 +29,8 @@ type entry struct {
 	text []byte
 }
 
-// layerOf makes the only layer: the programs of a directory, certificates, the user, its directory.
-func layerOf(dir string, created time.Time) (v1.Layer, error) {
+// layerOf makes the only layer: the programs of a directory, certificates, licences, the user, its directory.
+func layerOf(dir string, created time.Time, licences map[string][]byte) (v1.Layer, error) {
 	list := []entry{
 		{name: "etc/", mode: 0o755},
 		{name: "etc/group", mode: 0o644, text: fmt.Appendf(nil, "stopgate:x:%d:\n", owner)},
@@ -43,6 +45,11 @@ func layerOf(dir string, created time.Time) (v1.Layer, error) {
 			return nil, err
 		}
 		list = append(list, entry{name: name, mode: 0o755, text: text})
+	}
+	const shelf = "usr/share/licenses/stopgate/"
+	list = append(list, entry{name: "usr/", mode: 0o755}, entry{name: "usr/share/", mode: 0o755}, entry{name: "usr/share/licenses/", mode: 0o755}, entry{name: shelf, mode: 0o755})
+	for _, name := range slices.Sorted(maps.Keys(licences)) {
+		list = append(list, entry{name: shelf + name, mode: 0o644, text: licences[name]})
 	}
 	list = append(list, entry{name: "var/", mode: 0o755}, entry{name: "var/lib/", mode: 0o755}, entry{name: "var/lib/stopgate/", mode: 0o700, own: true})
 

@@ -1,27 +1,26 @@
-package main
+package sbom
 
 import (
 	"bytes"
 	"debug/buildinfo"
-	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
 	cdx "github.com/CycloneDX/cyclonedx-go"
 )
 
-// Proves that the list has every module of a program, here of this test, and is the same when it
-// is made again.
+// Proves that the list has every module of a program, and is the same when it is made again.
 func TestList(t *testing.T) {
-	program, err := os.Executable()
+	program := filepath.Join(t.TempDir(), "program")
+	if out, err := exec.Command("go", "build", "-o", program, "../release/testdata/program").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	text, err := List("v1", []string{program})
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := list("v1", []string{program})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if again, err := list("v1", []string{program, program}); err != nil || !bytes.Equal(text, again) {
+	if again, err := List("v1", []string{program, program}); err != nil || !bytes.Equal(text, again) {
 		t.Errorf("made twice: %v", err)
 	}
 	var bom cdx.BOM
@@ -44,7 +43,7 @@ func TestList(t *testing.T) {
 			t.Errorf("%s is %q, want %s", m.Path, versions[m.Path], m.Version)
 		}
 	}
-	if _, err := list("v1", []string{filepath.Join(t.TempDir(), "none")}); err == nil {
+	if _, err := List("v1", []string{filepath.Join(t.TempDir(), "none")}); err == nil {
 		t.Error("a list of no program")
 	}
 }

@@ -24,31 +24,26 @@ print(gate.wrap(lambda path: "written", name="write_file", on_denied="return")("
 """
 
 
-def build(directory: pathlib.Path, program: str) -> list[pathlib.Path]:
-    """Builds the wheel and the source of the client, and the wheel of a program."""
+def build(directory: pathlib.Path) -> list[pathlib.Path]:
+    """Builds the wheel and the source of the client."""
     directory.mkdir()
     client = [sys.executable, "-m", "hatchling", "build", "-d", str(directory), "-t"]
-    script, license = PACKAGE / "scripts" / "cli_wheel.py", PACKAGE.parents[1] / "LICENSE"
-    lines = [[*client, "wheel"], [*client, "sdist"], [sys.executable, str(script), system(), program, str(license), str(directory)]]
-    running = [subprocess.Popen(line, cwd=PACKAGE, env=ENVIRONMENT, stdout=subprocess.DEVNULL) for line in lines]
-    assert [process.wait() for process in running] == [0, 0, 0]
+    running = [subprocess.Popen([*client, kind], cwd=PACKAGE, env=ENVIRONMENT, stdout=subprocess.DEVNULL) for kind in ("wheel", "sdist")]
+    assert [process.wait() for process in running] == [0, 0]
     return sorted(directory.iterdir())
 
 
-def system() -> str:
-    machine = {"x86_64": "amd64", "aarch64": "arm64"}.get(os.uname().machine, os.uname().machine)
-    return f"{sys.platform}-{machine}"
-
-
 @pytest.fixture(scope="module")
-def packages(tmp_path_factory: pytest.TempPathFactory, program: str) -> list[pathlib.Path]:
-    return build(tmp_path_factory.mktemp("packages") / "first", program)
+def packages(tmp_path_factory: pytest.TempPathFactory) -> list[pathlib.Path]:
+    """The packages of the client, and the wheel of the program, which deploy/release makes."""
+    made = pathlib.Path(os.environ.get("STOPGATE_PACKAGES") or PACKAGE.parent / "build" / "packages")
+    (program,) = made.glob("stopgate_cli-1.2.0.post3+gabc1234-*.whl")  # make -C clients programs
+    return [*build(tmp_path_factory.mktemp("packages") / "first"), program]
 
 
 def test_packages_have_the_same_bytes_twice(tmp_path: pathlib.Path) -> None:
-    """With a small file in the place of the program, which takes seconds to compress."""
-    first, again = (build(tmp_path / name, str(PACKAGE / "README.md")) for name in ("first", "again"))
-    assert len(first) == 3 and [p.name for p in again] == [p.name for p in first]
+    first, again = (build(tmp_path / name) for name in ("first", "again"))
+    assert len(first) == 2 and [p.name for p in again] == [p.name for p in first]
     for a, b in zip(first, again):
         assert hashlib.sha256(a.read_bytes()).digest() == hashlib.sha256(b.read_bytes()).digest(), a.name
 
@@ -74,8 +69,11 @@ def test_installed_packages_decide(packages: list[pathlib.Path], tmp_path: pathl
     code = EXAMPLE.format(policy=str(policy))
     out = subprocess.run([python, "-I", "-c", code], cwd=tmp_path, env=clean, check=True, capture_output=True, text=True).stdout
     assert out == "written src/a\n[stopgate] The tool call `write_file` was not run: No (rule_matched).\n"
-    version = subprocess.run([tmp_path / "v" / "bin" / "stopgate", "version"], env=clean, capture_output=True, text=True).stdout
-    assert re.match(r"stopgate ", version)
+    for name in ("stopgate", "stopgate-cli"):
+        version = subprocess.run([tmp_path / "v" / "bin" / name, "version"], env=clean, capture_output=True, text=True).stdout
+        assert re.match(r"stopgate ", version)
+    hook = subprocess.run([tmp_path / "v" / "bin" / "stopgate-hook", "claude-code"], env=clean, input="{", capture_output=True, text=True)
+    assert hook.returncode == 2  # what is no event is blocked
 
 
 @pytest.mark.parametrize("described, want", [

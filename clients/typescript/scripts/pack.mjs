@@ -1,8 +1,8 @@
-// Packs the client, and a package with the program for each system whose file is given. The same input gives the same bytes.
+// Packs the client; deploy/release packs the programs that it depends on. The same input gives the same bytes.
 //
-//	node scripts/pack.mjs --version VERSION --out DIRECTORY [linux-x64=PROGRAM]...
+//	node scripts/pack.mjs --version VERSION --out DIRECTORY
 import { execFileSync } from "node:child_process";
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const license = join(root, "../../LICENSE");
 const systems = ["linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64"];
 
-const { values, positionals } = parseArgs({ options: { version: { type: "string" }, out: { type: "string" } }, allowPositionals: true });
+const { values } = parseArgs({ options: { version: { type: "string" }, out: { type: "string" } } });
 if (values.version === undefined || values.out === undefined) throw new Error("--version and --out are required");
 const out = resolve(values.out);
 const version = semantic(values.version);
@@ -42,15 +42,3 @@ const programs = Object.fromEntries(systems.map((system) => [`@stopgate/cli-${sy
 pack({ ...manifest, version, optionalDependencies: programs }, (directory) => {
   for (const name of ["dist", "README.md"]) cpSync(join(root, name), join(directory, name), { recursive: true });
 });
-
-for (const given of positionals) {
-  const [system, program] = given.split("=");
-  if (!systems.includes(system) || program === undefined) throw new Error(`want SYSTEM=PROGRAM with a system of ${systems.join(", ")}, not ${given}`);
-  const [os, cpu] = system.split("-");
-  const description = `The program stopgate for ${os} ${cpu}`;
-  pack({ name: `@stopgate/cli-${system}`, version, description, license: manifest.license, os: [os], cpu: [cpu], files: ["bin"], bin: { stopgate: "bin/stopgate" } }, (directory) => {
-    mkdirSync(join(directory, "bin"));
-    cpSync(program, join(directory, "bin/stopgate"));
-    chmodSync(join(directory, "bin/stopgate"), 0o755);
-  });
-}

@@ -1,15 +1,9 @@
-// Command image writes the image of stopgate as an OCI layout, without a daemon: the two static
-// programs, the root certificates of the public web, a user without rights and nothing else. The
-// same programs give the same bytes.
-//
-//	image -programs dist/programs -version v1.2.3 -o dist/image
-//
-// The directory of programs has linux-amd64/stopgate, linux-arm64/stopgate and so on. The layout
-// is pushed by any tool of registries: skopeo copy oci:dist/image docker://registry/stopgate:v1.2.3.
-package main
+// Package image writes the image of stopgate as an OCI layout, without a daemon: the two static
+// programs, their licences, the root certificates of the public web, a user without rights and
+// nothing else. The same programs give the same bytes.
+package image
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -25,24 +19,9 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-func main() {
-	programs := flag.String("programs", "", "directory with a subdirectory linux-ARCH for each architecture")
-	version := flag.String("version", "", "version of the image")
-	created := flag.Int64("time", 0, "time of the image and its files, in seconds since 1970")
-	out := flag.String("o", "", "directory of the layout")
-	flag.Parse()
-	if *programs == "" || *out == "" || *version == "" || flag.NArg() > 0 {
-		flag.Usage()
-		os.Exit(2)
-	}
-	if err := write(*out, *programs, *version, time.Unix(*created, 0).UTC()); err != nil {
-		fmt.Fprintln(os.Stderr, "image:", err)
-		os.Exit(1)
-	}
-}
-
-// write makes the layout anew.
-func write(out, programs, version string, created time.Time) error {
+// Write makes the layout anew. The directory of programs has linux-amd64/stopgate, linux-arm64/stopgate
+// and so on; licences are the files of every image in its directory of licences.
+func Write(out, programs, version string, created time.Time, licences map[string][]byte) error {
 	dirs, err := filepath.Glob(filepath.Join(programs, "linux-*"))
 	if err != nil {
 		return err
@@ -53,7 +32,7 @@ func write(out, programs, version string, created time.Time) error {
 	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	for _, dir := range dirs {
 		arch := strings.TrimPrefix(filepath.Base(dir), "linux-")
-		image, err := imageOf(dir, arch, version, created)
+		image, err := imageOf(dir, arch, version, created, licences)
 		if err != nil {
 			return err
 		}
@@ -71,8 +50,8 @@ func write(out, programs, version string, created time.Time) error {
 }
 
 // imageOf makes the image of one architecture.
-func imageOf(dir, arch, version string, created time.Time) (v1.Image, error) {
-	files, err := layerOf(dir, created)
+func imageOf(dir, arch, version string, created time.Time, licences map[string][]byte) (v1.Image, error) {
+	files, err := layerOf(dir, created, licences)
 	if err != nil {
 		return nil, err
 	}

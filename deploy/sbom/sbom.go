@@ -1,8 +1,6 @@
-// Command sbom writes a bill of materials of programs in CycloneDX's form: the modules that the Go
-// compiler wrote into them, with their versions and checksums. The same programs give the same bytes.
-//
-//	sbom -version v1.2.3 -o dist/stopgate.cdx.json dist/programs/linux-amd64/stopgate
-package main
+// Package sbom lists the modules of programs in CycloneDX's form: those that the Go compiler wrote
+// into them, with their versions and checksums. The same programs give the same bytes.
+package sbom
 
 import (
 	"bytes"
@@ -10,9 +8,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
-	"flag"
 	"fmt"
-	"os"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -20,26 +16,8 @@ import (
 	cdx "github.com/CycloneDX/cyclonedx-go"
 )
 
-func main() {
-	version := flag.String("version", "", "version of the programs")
-	out := flag.String("o", "", "file to write")
-	flag.Parse()
-	if *version == "" || *out == "" || flag.NArg() == 0 {
-		flag.Usage()
-		os.Exit(2)
-	}
-	text, err := list(*version, flag.Args())
-	if err == nil {
-		err = os.WriteFile(*out, text, 0o644)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "sbom:", err)
-		os.Exit(1)
-	}
-}
-
-// list returns the bill of materials of programs.
-func list(version string, programs []string) ([]byte, error) {
+// List returns the bill of materials of programs.
+func List(version string, programs []string) ([]byte, error) {
 	bom := cdx.NewBOM()
 	modules := map[string]cdx.Component{}
 	for _, program := range programs {
