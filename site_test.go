@@ -57,6 +57,23 @@ func TestInnerListsAreIndentedByFour(t *testing.T) {
 	}
 }
 
+// link finds the relative links of a page, without their anchors, which the site checks.
+var link = regexp.MustCompile(`\]\(([^)#:\s]+)(?:#[^)\s]*)?\)`)
+
+func TestLinksLeadToFiles(t *testing.T) {
+	for _, page := range append(documents(t), "README.md") {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range link.FindAllStringSubmatch(fenced.ReplaceAllString(string(text), ""), -1) {
+			if _, err := os.Stat(filepath.Join(filepath.Dir(page), filepath.FromSlash(m[1]))); err != nil {
+				t.Errorf("%s links to %s, which is not there", page, m[1])
+			}
+		}
+	}
+}
+
 // documents lists the Markdown files that the site shows.
 func documents(t *testing.T) []string {
 	t.Helper()
