@@ -81,6 +81,7 @@ var layers = [][]string{
 	{"internal/policy/bind"},
 	{"internal/policy/check"},
 	{"internal/policy"},
+	{"internal/trial"},
 	{"internal/prove/inclusion"},
 	{"internal/prove/analysis"},
 	{"internal/prove/symbolic"},

@@ -9,30 +9,9 @@ import (
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
-// asWritten ends the reading of a path that is read as it is written.
-const asWritten = " (as written)"
-
-// explained adds facts that the rule's position lacks: how a guard read the value, and that a
-// permission of an untrusted file did not count.
-func (a Answer) explained(x eval.Explanation) Answer {
-	for _, list := range x.Lists {
-		for _, rule := range list.Rules {
-			if rule.Lowered && rule.Status == eval.Matched && a.Mode == stopgate.Ask {
-				a.Untrusted = list.File
-			}
-			for _, c := range rule.Conditions {
-				if rule.Named && len(c.Readings) > 0 && !strings.HasSuffix(c.Readings[0], asWritten) && a.Reading == "" {
-					a.Reading = c.Readings[0]
-				}
-			}
-		}
-	}
-	return a
-}
-
 func ExplainText(a Answer, x eval.Explanation) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n%s", visible.Text(string(a.Tool)), a.because(x.Cause).Text())
+	fmt.Fprintf(&b, "%s\n%s", visible.Text(string(a.Tool)), Answer{a.Because(x.Cause)}.Text())
 	if x.Recognised != "" {
 		fmt.Fprintf(&b, "  known as  %s\n", x.Recognised)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/eval"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/trial"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -127,7 +128,7 @@ type Call struct {
 	data    jsonstream.Value // the session's, not valid if none was given
 	Program *policy.Program  // nil: the surface could not read the call
 	Answer
-	Objections []Objection // of session policies
+	Objections []trial.Objection // of session policies
 }
 
 // evaluate evaluates the call by the rules alone.
@@ -197,13 +198,13 @@ func (f *Flags) Decide(cmd *cobra.Command, s cli.Streams, args []string) (c Call
 		if err := j.AddTexts(cmd.Context(), &c.Call, list, true); err != nil {
 			return c, err
 		}
-		c.texts = viewOf(l.Program.Reader(), list)
+		c.texts = trial.ViewOf(l.Program.Reader(), list)
 	}
 	verdict, err := j.Decide(cmd.Context(), c.Call, c.Args)
 	if err != nil {
 		return c, err
 	}
-	c.Answer = at.Answers(j.Answer(c.Call, verdict, len(text)).explained(c.Explain()), c.Proposal, verdict, c.data, c.Program)
-	c.Objections = j.said.objections()
+	c.Answer = at.Answers(Answer{j.Decider.Answer(c.Call, verdict, len(text)).Explained(c.Explain())}, c.Proposal, verdict, c.data, c.Program)
+	c.Objections = j.Objections()
 	return c, nil
 }

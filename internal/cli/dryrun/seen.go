@@ -13,7 +13,7 @@ type Seen struct{ Texts flow.View }
 
 // NewSeeing is NewDecider for calls whose texts are given.
 func NewSeeing(l inputs.Loaded, s *Seen, more ...gate.Option) (Decider, error) {
-	return newDecider(Seeing(l.Program, s), l.Program, more)
+	return deciderOf(Seeing(l.Program, s), l.Program, more)
 }
 
 // Seeing returns a policy that evaluates every call with the texts of s, whatever the gate knows of

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/eval"
+	"github.com/stopgate/stopgate/internal/trial"
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
@@ -13,7 +14,7 @@ import (
 const shortLines = 10
 
 // ShortText returns the deciding rule on the first line, and the values that it matched below.
-func ShortText(a Answer, x eval.Explanation, said []Objection) string {
+func ShortText(a Answer, x eval.Explanation, said []trial.Objection) string {
 	lines := []string{fmt.Sprintf("%s by %s: %s", a.Mode, a.decider(), visible.Text(a.Public))}
 	add := func(format string, args ...any) { lines = append(lines, "  "+fmt.Sprintf(format, args...)) }
 	if c := x.Cause; c != "" && a.Cause == "" {
@@ -28,7 +29,7 @@ func ShortText(a Answer, x eval.Explanation, said []Objection) string {
 			target = "any " + k.On
 		}
 		line := fmt.Sprintf("%s %s %s", visible.Text(target), k.Matcher, visible.Lines(visible.Elide(k.Literal, 60)))
-		if len(k.Readings) > 0 && !strings.HasSuffix(k.Readings[0], asWritten) {
+		if len(k.Readings) > 0 && !strings.HasSuffix(k.Readings[0], trial.AsWritten) {
 			line += ": read as " + visible.Text(visible.Elide(k.Readings[0], 80))
 		}
 		add("matches   %s", line)

@@ -16,6 +16,7 @@ import (
 	"github.com/stopgate/stopgate/internal/cli/dryrun"
 	"github.com/stopgate/stopgate/internal/cli/inputs"
 	"github.com/stopgate/stopgate/internal/hook"
+	"github.com/stopgate/stopgate/internal/trial"
 	"github.com/stopgate/stopgate/internal/visible"
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -140,7 +141,7 @@ func (b *batch) line(ctx context.Context, number int, line []byte) error {
 		}
 	}
 	if p.texts != nil {
-		dryrun.Distinguish(p.texts, fmt.Sprintf("line %d, text ", number))
+		trial.Distinguish(p.texts, fmt.Sprintf("line %d, text ", number))
 		if err := b.AddTexts(ctx, &p.Call, p.texts, !b.told[p.Call.Session]); err != nil {
 			return fmt.Errorf("batch line %d: %w", number, err)
 		}
@@ -171,7 +172,7 @@ func parseTexts(v jsonstream.Value, session string) (list []gate.Text, err error
 	}
 	list = []gate.Text{}
 	for element := range v.Elements() {
-		one, err := dryrun.ParseText(bytes.Clone(element.Raw()))
+		one, err := trial.ParseText(bytes.Clone(element.Raw()))
 		if err != nil {
 			return nil, fmt.Errorf("text %d: %w", len(list)+1, err)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/stopgate/stopgate/internal/cli/dryrun"
 	"github.com/stopgate/stopgate/internal/eval"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/trial"
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
@@ -90,7 +91,7 @@ type explanationJSON struct {
 	Trace    []traceStep            `json:"trace"`
 	Lists    []eval.ListExplanation `json:"lists"`
 	// Objections are those of session policies, in a session without a past.
-	Objections []dryrun.Objection `json:"objections,omitempty"`
+	Objections []trial.Objection `json:"objections,omitempty"`
 	// Access limits the files that the tool may touch when it runs.
 	Access *stopgate.Access `json:"access,omitempty"`
 }
@@ -136,7 +137,7 @@ func externalText(p *policy.Program, a dryrun.Answer) string {
 
 // sessionText lists the session policies that govern a call, in a session without a past, and
 // their objections.
-func sessionText(p *policy.Program, a dryrun.Answer, said []dryrun.Objection) string {
+func sessionText(p *policy.Program, a dryrun.Answer, said []trial.Objection) string {
 	if p == nil {
 		return "" // no policy was asked
 	}
@@ -155,7 +156,7 @@ func sessionText(p *policy.Program, a dryrun.Answer, said []dryrun.Objection) st
 	var b strings.Builder
 	b.WriteString("\nsession policies, in a session where nothing has happened yet\n")
 	for _, g := range governing {
-		i := slices.IndexFunc(said, func(o dryrun.Objection) bool { return o.Policy == g.Name() })
+		i := slices.IndexFunc(said, func(o trial.Objection) bool { return o.Policy == g.Name() })
 		if i < 0 && a.Mode.Terminal() && a.Layer != stopgate.LayerSession {
 			fmt.Fprintf(&b, "    %s was not asked: the call is refused without it\n", visible.Text(g.Name()))
 			continue
