@@ -3,7 +3,7 @@
 #            client libraries against the gateway
 GO ?= go
 
-.PHONY: run build cross release release-test image site tools house prove clients test test-long agents peers evidence bench bench-gateway fuzz properties check clean
+.PHONY: run build cross release release-test image site tools house playground prove clients test test-long agents peers evidence bench bench-gateway fuzz properties check clean
 
 run: build
 	./bin/stopgate demo
@@ -47,9 +47,9 @@ release-test:
 image:
 	cd deploy && $(GO) run ./release $(if $(VERSION),-version "$(VERSION)") -systems linux/amd64,linux/arm64 image bill
 
-# The documentation site, as a version of dist/site: tools from PyPI, then no network.
+# The documentation site with the playground, as a version of dist/site: tools from PyPI, then no network.
 site: VERSION := $(or $(VERSION),$(shell git describe --tags --always --dirty))
-site:
+site: playground
 	rm -rf dist/site
 	$(MAKE) -C site site VERSION=$(VERSION)
 
@@ -57,6 +57,11 @@ site:
 # exported, words of comments.
 house:
 	@$(GO) run ./internal/testkit/house
+
+# The page that decides calls in the browser (docs/try.md): the same bytes from every
+# checkout of a commit with the same compiler.
+playground:
+	$(GO) run ./playground -o dist/playground
 
 # The clients for Python and TypeScript, with the agent frameworks that they have adapters for.
 clients: build
