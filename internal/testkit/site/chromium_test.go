@@ -27,6 +27,7 @@ func TestChromium(t *testing.T) {
 			b := browser.Launch(t, program)
 			t.Run("without scripts", func(t *testing.T) { readable(t, b, server.URL) })
 			b.Scripts(true)
+			t.Run("recording", func(t *testing.T) { recording(t, b, server.URL) })
 			t.Run("search", func(t *testing.T) { search(t, b, server.URL) })
 			t.Run("versions", func(t *testing.T) { versions(t, b, server.URL) })
 			for _, scheme := range []string{"light", "dark"} {
@@ -61,6 +62,32 @@ func readable(t *testing.T, b *browser.Browser, at string) {
 	if b.Opens(at + "/"); !strings.Contains(b.Sees("Without a gate"), "secrets stay out of reach") {
 		t.Error("the root of the site does not lead to the latest version")
 	}
+}
+
+// recording plays the session of the first page, and reads it without animation.
+func recording(t *testing.T, b *browser.Browser, at string) {
+	const visible = `[...document.querySelectorAll("text")].filter(e => getComputedStyle(e).fillOpacity === "1" && e.getBoundingClientRect().top > 0 && e.getBoundingClientRect().bottom < 488).map(e => e.textContent).join(" ")`
+	shows := func(when, text string, want bool) {
+		var screen string
+		if b.Evaluate(visible, &screen); strings.Contains(screen, text) != want {
+			t.Errorf("%s the recording shows %q: %t\n%s", when, text, !want, screen)
+		}
+	}
+	b.Opens(at + "/latest/assets/session.svg")
+	wait(t, b, `document.querySelector("text") !== null && document.getAnimations().length > 50`)
+	seek := func(seconds int) {
+		b.Evaluate(fmt.Sprintf("document.getAnimations().forEach(a => { a.pause(); a.currentTime = %d })", seconds*1000), nil)
+	}
+	seek(0)
+	shows("at its beginning", "decided   at byte 21", false)
+	seek(600)
+	shows("at its end", "7 calls: 5 allowed, 2 refused", true)
+	b.Prefers("prefers-reduced-motion", "reduce")
+	b.Opens(at + "/latest/assets/session.svg?still")
+	wait(t, b, `location.search === "?still" && document.querySelector("text") !== null && document.getAnimations().length === 0`)
+	shows("without animation", "decided   at byte 21 of 44", true)
+	shows("without animation", "7 calls", false)
+	b.Prefers("prefers-reduced-motion", "no-preference")
 }
 
 // search looks for a word of the policy language.
