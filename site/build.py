@@ -37,12 +37,13 @@ def git(*arguments: str) -> str:
     return subprocess.run(["git", *arguments], cwd=HERE, check=True, capture_output=True, text=True).stdout.strip()
 
 
-def build(target: Path) -> None:
-    """Writes the pages of the checkout to `target`. Ends the program if one has a mistake."""
+def build(target: Path, address: str) -> None:
+    """Writes the pages of the checkout, which readers find at `address`, to `target`. Ends the program if one has a mistake."""
     commit = git("rev-parse", "HEAD")
     environment = os.environ | {
         "SITE_COMMIT": commit,
         "SOURCE_DATE_EPOCH": git("log", "-1", "--format=%ct"),
+        "SITE_URL": address,
         "NO_MKDOCS_2_WARNING": "1",
     }
     command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--clean", "--config-file", HERE / "mkdocs.yml", "--site-dir", target]
@@ -71,12 +72,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="build the documentation site")
     parser.add_argument("--version", required=True, help="the name of the version: a tag, or what git makes of the last one")
     parser.add_argument("--output", required=True, type=Path, help="the directory of the whole site")
+    parser.add_argument("--url", default="", help="the address of the whole site, for canonical links and the list of pages")
     parser.add_argument("--playground", type=Path, help="the directory with the playground, for /playground/")
     options = parser.parse_args()
     target = (options.output / options.version).resolve()
     if not re.fullmatch(r"[\w.+-]+", options.version) or options.version in ("latest", ".", ".."):
         parser.error(f"invalid version {options.version!r}: it names a directory")
-    build(target)
+    build(target, f"{options.url.rstrip('/')}/{options.version}/" if options.url else "")
     if options.playground:
         shutil.copytree(options.playground, target / "playground", dirs_exist_ok=True)
     publish(options.output)

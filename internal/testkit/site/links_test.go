@@ -126,15 +126,23 @@ func read(t *testing.T, name string) *document {
 	}
 	page := &document{ids: map[string]bool{}}
 	for n := range root.Descendants() {
+		has := map[string]string{}
 		for _, a := range n.Attr {
-			switch {
-			case a.Key == "id" || a.Key == "name" && n.Data == "a":
-				page.ids[a.Val] = true
-			case a.Key == "href" && n.Data == "a":
-				page.links = append(page.links, link{a.Val, false})
-			case a.Key == "src", a.Key == "href" && n.Data == "link", a.Key == "data" && n.Data == "object":
-				page.links = append(page.links, link{a.Val, true})
-			}
+			has[a.Key] = a.Val
+		}
+		if has["id"] != "" {
+			page.ids[has["id"]] = true
+		}
+		if src, ok := has["src"]; ok {
+			page.links = append(page.links, link{src, true})
+		}
+		href, ok := has["href"]
+		switch {
+		case !ok, n.Data == "link" && has["rel"] == "canonical": // for search engines, browsers do not load it
+		case n.Data == "a":
+			page.links = append(page.links, link{href, false})
+		default:
+			page.links = append(page.links, link{href, true})
 		}
 	}
 	return page
