@@ -30,6 +30,7 @@ func TestChromium(t *testing.T) {
 			t.Run("recording", func(t *testing.T) { recording(t, b, server.URL) })
 			t.Run("search", func(t *testing.T) { search(t, b, server.URL) })
 			t.Run("versions", func(t *testing.T) { versions(t, b, server.URL) })
+			t.Run("playground", func(t *testing.T) { playground(t, b, server.URL) })
 			for _, scheme := range []string{"light", "dark"} {
 				t.Run(scheme, func(t *testing.T) { accessible(t, b, server.URL, scheme) })
 			}
@@ -54,11 +55,7 @@ func readable(t *testing.T, b *browser.Browser, at string) {
 			t.Errorf("the first page has no %q", text)
 		}
 	}
-	var shown bool
-	b.Evaluate(`document.querySelector("article img").naturalWidth > 600 && document.querySelector("article h1").checkVisibility()`, &shown)
-	if !shown {
-		t.Error("the first page shows no recording or no heading")
-	}
+	wait(t, b, `document.querySelector("article img")?.naturalWidth > 600 && document.querySelector("article h1").checkVisibility()`)
 	if b.Opens(at + "/"); !strings.Contains(b.Sees("Without a gate"), "secrets stay out of reach") {
 		t.Error("the root of the site does not lead to the latest version")
 	}
@@ -109,6 +106,16 @@ func search(t *testing.T, b *browser.Browser, at string) {
 func versions(t *testing.T, b *browser.Browser, at string) {
 	b.Opens(at + "/latest/tutorial/")
 	wait(t, b, `document.querySelectorAll(".md-version__link").length > 0`)
+}
+
+// playground follows the link to it, and waits for a verdict of its core.
+func playground(t *testing.T, b *browser.Browser, at string) {
+	b.Opens(at + "/latest/try/")
+	wait(t, b, `document.querySelector("article a[href='../playground/']") !== null`)
+	var to string
+	b.Evaluate(`document.querySelector("article a[href='../playground/']").href`, &to)
+	b.Opens(to)
+	wait(t, b, `document.querySelector("#verdict")?.textContent.trim().length > 0`)
 }
 
 // accessible audits some pages with one colour scheme.
