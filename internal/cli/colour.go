@@ -35,8 +35,9 @@ var colours = sync.OnceValue(func() []colour {
 	}
 })
 
-// Coloured is a text as it is written to out.
+// Coloured is a text for people as it is written to out: it fits the window, and has colours.
 func Coloured(out io.Writer, text string) string {
+	text = Fit(out, text)
 	if f, ok := OutputFile(out); !ok || !tty.Is(f) || os.Getenv("TERM") == "dumb" || os.Getenv("NO_COLOR") != "" {
 		return text
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate/internal/config"
@@ -88,18 +89,21 @@ func Report(s Streams, cmd *cobra.Command, err error) int {
 		code = ExitMistakes
 		mistakes.List.Sort()
 		f.Diagnostics = mistakes.List
-		io.WriteString(s.Err, diag.Text(mistakes.List.Errors(), mistakes.Set.Text))
+		io.WriteString(s.Err, Coloured(s.Err, diag.Text(mistakes.List.Errors(), mistakes.Set.Text)))
 	case errors.As(err, &usage), errors.As(err, new(*place.URLError)):
 		code = ExitUsage
 	}
-	if errors.As(err, &hinted) {
+	switch {
+	case errors.As(err, &hinted):
 		f.Hint = hinted.Hint()
+	case code == ExitUsage && !strings.Contains(f.Error, "--help"):
+		f.Hint = cmd.CommandPath() + " --help"
 	}
 	if mistakes.List == nil {
-		fmt.Fprintf(s.Err, "stopgate: %s\n", visible.Lines(f.Error))
+		io.WriteString(s.Err, Fit(s.Err, fmt.Sprintf("stopgate: %s\n", visible.Lines(f.Error))))
 	}
 	if f.Hint != "" {
-		fmt.Fprintf(s.Err, "hint: %s\n", visible.Lines(f.Hint))
+		io.WriteString(s.Err, Fit(s.Err, fmt.Sprintf("hint: %s\n", visible.Lines(f.Hint))))
 	}
 	if wantsJSON(cmd) {
 		if err := WriteJSON(s.Out, f); err != nil {

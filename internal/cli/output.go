@@ -15,7 +15,7 @@ func (f Format) Print(w io.Writer, answer any, text string) error {
 	if f == "json" {
 		return WriteJSON(w, answer)
 	}
-	_, err := io.WriteString(w, text)
+	_, err := io.WriteString(w, Fit(w, text))
 	return err
 }
 
@@ -28,7 +28,7 @@ func PrintList[T any](s Streams, f Format, list []T, none string, line func(T) s
 	out := bufio.NewWriter(s.Out)
 	for _, x := range list {
 		if f != "json" {
-			fmt.Fprintln(out, line(x))
+			fmt.Fprint(out, Fit(s.Out, line(x)+"\n"))
 		} else if err := WriteJSON(out, x); err != nil {
 			return err
 		}

@@ -68,23 +68,26 @@ Exit: 0 clean or warnings only, 3 mistakes.`,
 			return cli.Usagef("--reach and --sources write text")
 		}
 		var all diag.List
+		progress := cli.StartProgress(s, "checking", "files", len(set.Files))
+		defer progress.End()
 		for _, file := range set.Files {
 			parsed, found := parser.Parse(kinds.Table(), file.Path, file.Text)
 			if parsed != nil {
 				found = append(found, prove.Check(parsed, policy.Options{Strict: strict, Definitions: tools})...)
 				found = append(append(found, tables.Check(parsed)...), checkJudge(parsed)...)
 				if *format == "text" {
-					writeExternals(s.Err, parsed)
+					writeExternals(cli.Fitting(s.Err), parsed)
 				}
 				if sources {
-					writeSources(s.Out, file.Path, parsed)
+					writeSources(cli.Fitting(s.Out), file.Path, parsed)
 				}
 				if reach {
-					writeReached(s.Out, file.Path, prove.Reach(parsed, policy.Options{Definitions: tools}))
+					writeReached(cli.Fitting(s.Out), file.Path, prove.Reach(parsed, policy.Options{Definitions: tools}))
 				}
 			}
 			all = append(all, found...)
 		}
+		progress.End()
 		all.Sort()
 		if err := writeFindings(s, *format, all, set); err != nil {
 			return err

@@ -65,9 +65,9 @@ not everything could be decided; 3 if a file has mistakes.`,
 			}
 			sources[i] = policy.Source{Name: name, Text: text}
 		}
-		progress, finish := progressOn(s.Err)
-		d, old, new := diff.Files(sources[0], sources[1], policy.Options{Definitions: tools}, progress)
-		finish()
+		progress := cli.StartProgress(s, "comparing", "tools", 0)
+		d, old, new := diff.Files(sources[0], sources[1], policy.Options{Definitions: tools}, progress.Set)
+		progress.End()
 		set := config.Set{}
 		for _, source := range sources {
 			set.Files = append(set.Files, config.File{Path: source.Name, Text: source.Text})

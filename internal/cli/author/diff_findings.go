@@ -2,7 +2,6 @@ package author
 
 import (
 	"fmt"
-	"io"
 
 	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/cli/ci"
@@ -10,7 +9,6 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/prove/diff"
 	"github.com/stopgate/stopgate/internal/release"
-	"github.com/stopgate/stopgate/internal/system/tty"
 	"github.com/stopgate/stopgate/internal/visible"
 )
 
@@ -74,14 +72,4 @@ func findingsOf(d *diff.Difference, set config.Set) diag.List {
 		list.Add(diag.Diagnostic{Code: diag.NotCompared, File: file, Message: "not decided: " + visible.Text(open)})
 	}
 	return list
-}
-
-// progressOn shows on a terminal how far a comparison is; finish clears it.
-func progressOn(out io.Writer) (progress func(done, of int), finish func()) {
-	f, ok := cli.OutputFile(out)
-	if !ok || !tty.Is(f) {
-		return nil, func() {}
-	}
-	return func(done, of int) { fmt.Fprintf(out, "\rcomparing tools: %d of %d", done, of) },
-		func() { fmt.Fprint(out, "\r\x1b[K") }
 }

@@ -2,6 +2,8 @@ package author
 
 import (
 	"fmt"
+	"io"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -36,7 +38,8 @@ another version. stopgate packs show prints the rules.`,
 	}
 	format := cli.FormatFlag(cmd)
 	cmd.RunE = func(*cobra.Command, []string) error {
-		w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
+		var table strings.Builder
+		w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
 		for _, name := range packs.Names() {
 			p, _ := packs.Lookup(name)
 			if *format == "json" {
@@ -47,7 +50,11 @@ another version. stopgate packs show prints the rules.`,
 			}
 			fmt.Fprintf(w, "%s\t%d\t%s\n", p.Name, p.Version, p.About)
 		}
-		return w.Flush()
+		if err := w.Flush(); err != nil {
+			return err
+		}
+		_, err := io.WriteString(s.Out, cli.Fit(s.Out, table.String()))
+		return err
 	}
 	cmd.AddCommand(newShowPack(s))
 	return cmd

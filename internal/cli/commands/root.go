@@ -70,6 +70,7 @@ func New(s cli.Streams) *cobra.Command {
 		completion.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	}
 	cli.Complete(root)
+	cli.FitHelp(root)
 	return root
 }
 

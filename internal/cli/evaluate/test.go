@@ -47,7 +47,7 @@ Exit: 0 all passed, 3 cases failed, too few rules were reached, or a file has mi
 	cmd.Flags().Float64Var(&t.least, "min-coverage", 0, "fail if less than this many `PERCENT` of the rules were reached")
 	format := cli.FormatFlag(cmd, "junit", "github")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		t.format = *format
+		t.streams, t.format = s, *format
 		if t.least < 0 || t.least > 100 {
 			return cli.Usagef("--min-coverage is a number from 0 to 100")
 		}
@@ -75,6 +75,7 @@ Exit: 0 all passed, 3 cases failed, too few rules were reached, or a file has mi
 
 // testRun is one run of test.
 type testRun struct {
+	streams  cli.Streams
 	format   cli.Format
 	verbose  bool
 	coverage bool
@@ -104,11 +105,14 @@ func (t *testRun) run(cmd *cobra.Command, files []string, name *regexp.Regexp) e
 		mistakes.Sort() // removes those of files that several suites test
 		return config.MistakesError{List: mistakes, Set: sources}
 	}
+	progress := cli.StartProgress(t.streams, "running", "suites", len(suites))
+	defer progress.End()
 	for _, s := range suites {
 		report, err := s.Run(cmd.Context(), name.MatchString)
 		if err != nil {
 			return err
 		}
+		progress.Add(1)
 		for i := range report.Cases {
 			if report.Cases[i].Passed() {
 				t.passed++

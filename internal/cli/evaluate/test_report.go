@@ -28,7 +28,7 @@ func (t *testRun) write(s cli.Streams) error {
 			_, err = io.WriteString(s.Err, t.summary())
 		}
 	default:
-		_, err = io.WriteString(s.Out, t.text())
+		_, err = io.WriteString(s.Out, cli.Fit(s.Out, t.text()))
 	}
 	if err != nil {
 		return err

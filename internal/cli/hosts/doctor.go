@@ -116,7 +116,11 @@ Exit: 0 every installed hook denies and would run, 1 one does not, or none is in
 				return err
 			}
 		} else {
-			printCheckups(s.Out, found)
+			var text strings.Builder
+			printCheckups(&text, found)
+			if _, err := io.WriteString(s.Out, cli.Fit(s.Out, text.String())); err != nil {
+				return err
+			}
 			resident.print(s.Out)
 		}
 		if !ok {

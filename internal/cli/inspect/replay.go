@@ -67,7 +67,9 @@ Exit: 0; with --fail-on 3 if a verdict was loosened, or changed at all.`,
 			return err
 		}
 		defer log.Close()
-		r, err := replayLog(ctx, l, log)
+		progress := cli.StartProgress(s, "judging", "calls again", 0)
+		r, err := replayLog(ctx, l, log, progress)
+		progress.End()
 		if err != nil {
 			return err
 		}
@@ -134,7 +136,7 @@ const (
 )
 
 // replayLog judges the decisions of a log in their order.
-func replayLog(ctx context.Context, l inputs.Loaded, log *records.Log) (*replayJSON, error) {
+func replayLog(ctx context.Context, l inputs.Loaded, log *records.Log, progress *cli.Progress) (*replayJSON, error) {
 	r := &replayJSON{Policy: l.Program.Hash(), Changes: []replayChange{}, Unreplayable: map[string]int{}, released: map[stopgate.ProposalID]released{}}
 	// The clock is the log's, so that spans of time are the recorded ones.
 	r.texts.log, r.seen = log, new(dryrun.Seen)
@@ -148,6 +150,7 @@ func replayLog(ctx context.Context, l inputs.Loaded, log *records.Log) (*replayJ
 		switch {
 		case row.Kind == stopgate.RecordDecision:
 			r.Calls++
+			progress.Add(1)
 			failed = r.judge(ctx, j, l, log, &row)
 		case row.Event == stopgate.AuditResult:
 			failed = r.result(ctx, j, &row.Record)

@@ -68,7 +68,9 @@ Exit: 0 every chain is whole, 1 one is not, or could not be read.`,
 		}
 		defer log.Close()
 		hashes := headsIn(head)
+		progress := cli.StartProgress(s, "verifying", "the chain", 0)
 		check, err := log.Verify(cmd.Context(), hashes...)
+		progress.End()
 		if err != nil {
 			return err
 		}

@@ -230,7 +230,7 @@ func (s *Telemetry) Teller(w io.Writer) func(text string) {
 // where programs read the log, as a line each.
 func (s *Telemetry) Shower(w io.Writer) func(config.MistakesError) {
 	if s.LogFormat != "json" {
-		return func(m config.MistakesError) { fmt.Fprint(w, diag.Text(m.List.Errors(), m.Set.Text)) }
+		return func(m config.MistakesError) { fmt.Fprint(w, cli.Coloured(w, diag.Text(m.List.Errors(), m.Set.Text))) }
 	}
 	log := s.Logger(w)
 	return func(m config.MistakesError) {
