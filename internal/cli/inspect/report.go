@@ -21,7 +21,7 @@ func NewReport(s cli.Streams) *cobra.Command {
 		Use:   "report [FILE]",
 		Short: "say how often people are asked, by which rules, and what would save it",
 		Long: `report counts in the records how many of a hundred calls somebody was asked about,
-which rules asked, and how people answered. Where one reason was always approved it
+which rules asked, and how people answered, each day and in total. Where one reason was always approved it
 proposes a rule, where a session repeats a call a grant ('a' at the terminal).
 
 Whoever is asked too often stops reading: this is the number to keep small.`,
@@ -44,11 +44,13 @@ Whoever is asked too often stops reading: this is the number to keep small.`,
 			return err
 		}
 		defer log.Close()
-		p, err := prompts(ctx, log, filter)
+		progress := cli.StartProgress(s, "reading", "rows", 0)
+		p, err := prompts(ctx, log, filter, progress)
+		progress.End()
 		if err != nil {
 			return err
 		}
-		answer := reportJSON{p.First, p.Last, p.Calls, p.Asked, p.Approved, p.Referred, p.Ran, p.Unasked, p.Granted, p.Repeated, p.PerHundred(), p.Rules()}
+		answer := reportJSON{p.First, p.Last, p.Calls, p.Asked, p.Approved, p.Referred, p.Ran, p.Unasked, p.Granted, p.Repeated, p.PerHundred(), p.Rules(), p.Days(), p.Saving()}
 		return format.Print(s.Out, answer, promptsText(p))
 	}
 	return cmd
@@ -68,12 +70,15 @@ type reportJSON struct {
 	Repeated int              `json:"repeated"`
 	Hundred  float64          `json:"per_hundred"`
 	Rules    []records.Asking `json:"rules"`
+	Days     []records.Day    `json:"days"`
+	Saving   []records.Asking `json:"saving"`
 }
 
-func prompts(ctx context.Context, log *records.Log, filter records.Filter) (*records.Prompts, error) {
+func prompts(ctx context.Context, log *records.Log, filter records.Filter, progress *cli.Progress) (*records.Prompts, error) {
 	p := new(records.Prompts)
 	_, err := log.Rows(ctx, records.Mark{}, &filter, func(r records.Row) bool {
 		p.Add(&r.Record)
+		progress.Add(1)
 		return ctx.Err() == nil
 	})
 	if err == nil {
@@ -94,6 +99,8 @@ func promptsText(p *records.Prompts) string {
 	if p.Asked == 0 {
 		return b.String()
 	}
+	b.WriteString(daysText(p))
+	b.WriteString(savingText(p))
 	fmt.Fprintf(&b, "  %5s  %8s  %8s  %s\n", "asked", "approved", "repeated", "tool, why, and the newest of them")
 	for _, r := range p.Rules() {
 		where := ""
@@ -121,6 +128,49 @@ func promptsText(p *records.Prompts) string {
 		case "grant":
 			b.WriteString("                             a session repeats what was approved: a grant would have answered (a at the terminal)\n")
 		}
+	}
+	return b.String()
+}
+
+// maxDays bounds the days in the text: those before are in the JSON.
+const maxDays = 14
+
+// daysText is a table of the days, if there are several.
+func daysText(p *records.Prompts) string {
+	days := p.Days()
+	if len(days) < 2 {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "  %-10s  %6s  %6s  %8s  %7s  %s\n", "day", "calls", "asked", "approved", "granted", "per 100")
+	for _, d := range days[max(0, len(days)-maxDays):] {
+		fmt.Fprintf(&b, "  %s  %6d  %6d  %8d  %7d  %7.1f\n", d.Date, d.Calls, d.Asked, d.Approved, d.Granted, 100*float64(d.Asked)/float64(d.Calls))
+	}
+	return b.String()
+}
+
+// savingText lists what would have saved most questions.
+func savingText(p *records.Prompts) string {
+	list := p.Saving()
+	if len(list) == 0 {
+		return ""
+	}
+	total := 0
+	for _, a := range list {
+		total += a.Saves
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "would have saved most, %d of the %d questions:\n", total, p.Asked)
+	for i, a := range list {
+		what := "a rule that lets " + visible.Text(string(a.Tool)) + " run"
+		if a.Propose == "grant" {
+			what = "a grant for repeated calls of " + visible.Text(string(a.Tool))
+		}
+		where := string(a.Code)
+		if a.File != "" {
+			where = fmt.Sprintf("%s:%d", visible.Text(a.File), a.Line)
+		}
+		fmt.Fprintf(&b, "  %d. %d  %s (%s)\n", i+1, a.Saves, what, where)
 	}
 	return b.String()
 }

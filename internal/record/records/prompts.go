@@ -27,6 +27,16 @@ type Prompts struct {
 	approved  map[callKey]bool
 	rules     map[askKey]*Asking
 	referred  map[stopgate.ProposalID]referral // without a result yet
+	days      []Day
+}
+
+// Day counts the calls that were decided on one day, in the local time of the reader.
+type Day struct {
+	Date     string `json:"date"` // 2026-11-21
+	Calls    int    `json:"calls"`
+	Asked    int    `json:"asked"`    // with a question to a person
+	Approved int    `json:"approved"` // of these
+	Granted  int    `json:"granted"`  // that a grant approved, without a question
 }
 
 // referral is a call that was referred to the prompt of a host.
@@ -67,6 +77,8 @@ type Asking struct {
 	Repeated int `json:"repeated"`
 	// Example is the newest of the proposals.
 	Example stopgate.ProposalID `json:"example"`
+	// Saves is how many of the questions a rule or a grant as of Propose would have answered.
+	Saves int `json:"saves,omitempty"`
 	// Propose is the way to save prompts: "rule" if every call was approved or ran, "grant" if
 	// calls repeat, otherwise "".
 	Propose string `json:"propose,omitempty"`
@@ -97,17 +109,49 @@ func (p *Prompts) Add(r *stopgate.Record) {
 		}
 	case r.Kind == stopgate.RecordDecision:
 		p.Calls++
+		day := p.day(r.Time)
+		day.Calls++
 		ok := p.questions[r.ID]
 		delete(p.questions, r.ID)
 		switch {
 		case ok && r.Approval != nil && strings.HasPrefix(r.Approval.ID, "grant:"):
 			p.Granted++
+			day.Granted++
 		case ok:
+			approved := p.Approved
 			p.decided(r)
+			day.Asked++
+			day.Approved += p.Approved - approved
 		case r.Code == stopgate.CodeNoApprover, r.Code == stopgate.CodePathNotKnown:
 			p.Unasked++
 		}
 	}
+}
+
+// day returns the counts of a day. Rows of several gates may be out of order.
+func (p *Prompts) day(at time.Time) *Day {
+	date := at.Local().Format(time.DateOnly)
+	i, found := len(p.days)-1, len(p.days) > 0 && p.days[len(p.days)-1].Date == date
+	if !found {
+		i, found = slices.BinarySearchFunc(p.days, date, func(d Day, date string) int { return cmp.Compare(d.Date, date) })
+	}
+	if !found {
+		p.days = slices.Insert(p.days, i, Day{Date: date})
+	}
+	return &p.days[i]
+}
+
+// Days lists the days with decided calls, oldest first.
+func (p *Prompts) Days() []Day { return append([]Day{}, p.days...) }
+
+// maxSaving is the number of reasons that Saving lists.
+const maxSaving = 3
+
+// Saving lists the reasons whose rule or grant would have saved most questions, at most three.
+func (p *Prompts) Saving() []Asking {
+	list := slices.DeleteFunc(p.Rules(), func(a Asking) bool { return a.Saves == 0 })
+	slices.SortStableFunc(list, func(a, b Asking) int { return cmp.Compare(b.Saves, a.Saves) })
+	return list[:min(len(list), maxSaving)]
 }
 
 // decided counts the end of a call that had a question.
@@ -160,9 +204,9 @@ func (p *Prompts) Rules() []Asking {
 	for a := range maps.Values(p.rules) {
 		switch {
 		case a.Asked >= minApprovals && a.Approved+a.Ran == a.Asked:
-			a.Propose = "rule"
+			a.Propose, a.Saves = "rule", a.Asked
 		case a.Repeated > 0:
-			a.Propose = "grant"
+			a.Propose, a.Saves = "grant", a.Repeated
 		}
 		list = append(list, *a)
 	}

@@ -2,7 +2,9 @@ package records_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/record/records"
@@ -50,6 +52,13 @@ func TestPrompts(t *testing.T) {
 	if p.Calls != 20 || p.Asked != 11 || p.Approved != 6 || p.Granted != 1 || p.Repeated != 1 || p.PerHundred() != 55 {
 		t.Errorf("%+v", p)
 	}
+	saving := ""
+	for _, a := range p.Saving() {
+		saving += fmt.Sprintf("%s %s %d\n", a.Tool, a.Propose, a.Saves)
+	}
+	if want := "sh rule 5\nwrite grant 1\n"; saving != want {
+		t.Errorf("%s, want\n%s", saving, want)
+	}
 	got := fmt.Sprint()
 	for _, r := range p.Rules() {
 		got += fmt.Sprintf("%s %s:%d %d/%d %d %s %s\n", r.Tool, r.Code, r.Line, r.Approved, r.Asked, r.Repeated, r.Propose, r.Example)
@@ -87,5 +96,31 @@ func TestPromptsReferred(t *testing.T) {
 	p.Add(&stopgate.Record{Time: at, Kind: stopgate.RecordEvent, Event: stopgate.AuditResult, ID: "P5"})
 	if r := p.Rules(); r[0].Ran != 6 || r[0].Propose != "rule" {
 		t.Errorf("%+v", r)
+	}
+}
+
+// Questions are counted by day, also where rows of several gates are out of order.
+func TestDays(t *testing.T) {
+	var p records.Prompts
+	noon := time.Date(2026, 11, 20, 12, 0, 0, 0, time.Local)
+	for i, c := range []struct {
+		day    int
+		asked  bool
+		status stopgate.RecordStatus
+		by     string
+	}{{0, true, stopgate.StatusAllowed, "Q"}, {1, true, stopgate.StatusDenied, ""}, {0, false, stopgate.StatusAllowed, ""}, {3, true, stopgate.StatusAllowed, "grant:G:P"}, {2, false, stopgate.StatusDenied, ""}} {
+		id := stopgate.ProposalID(fmt.Sprint("P", i))
+		if c.asked {
+			p.Add(&stopgate.Record{Time: noon, Kind: stopgate.RecordEvent, Event: stopgate.AuditAsked, ID: id})
+		}
+		r := &stopgate.Record{Time: noon.AddDate(0, 0, c.day), Kind: stopgate.RecordDecision, ID: id, Tool: "t", Status: c.status}
+		if c.by != "" {
+			r.Approval = &stopgate.Approval{ID: c.by}
+		}
+		p.Add(r)
+	}
+	want := []records.Day{{"2026-11-20", 2, 1, 1, 0}, {"2026-11-21", 1, 1, 0, 0}, {"2026-11-22", 1, 0, 0, 0}, {"2026-11-23", 1, 0, 0, 1}}
+	if got := p.Days(); !slices.Equal(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
 	}
 }
