@@ -1,14 +1,20 @@
 package main
 
 import (
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/stopgate/stopgate/approve"
 	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/cli/commands"
+	"github.com/stopgate/stopgate/internal/store/backend"
+	"github.com/stopgate/stopgate/internal/store/servers"
+	"github.com/stopgate/stopgate/internal/testkit/approvals"
 )
 
 // Proves that shells complete the words of flags, and names of files only where a
@@ -103,6 +109,64 @@ func flagsExist(t *testing.T, cmd *cobra.Command, line string) {
 			if at.Flags().Lookup(name) == nil {
 				t.Errorf("an example of %s has --%s: %s", cmd.Name(), name, line)
 			}
+		}
+	}
+}
+
+// Shells complete what is in the store and in the policy: tools, sessions, principals, codes, and the ids
+// of calls, questions and grants. Without a store, or with one that cannot be read, there are no words and
+// no message.
+func TestCompletionLooksUp(t *testing.T) {
+	dir := t.TempDir()
+	store := dir + "/s.db"
+	if err := seedStore(store, "", "p.toml", "version = 1\n[tools.t]\npolicy.run = \"ask\"\n", "s1 t {\"a\":1}\ns2 u {\"a\":2}\n"); err != nil {
+		t.Fatal(err)
+	}
+	s, err := servers.Open(t.Context(), store, backend.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := approvals.Entry("QUESTION")
+	e.Expires = time.Now().Add(time.Hour)
+	if _, err := s.AddEntry(t.Context(), e, func(approve.Entry) bool { return false }); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.AddGrant(t.Context(), approve.Grant{ID: "GRANT", Tool: "t", Made: time.Now(), Expires: time.Now().Add(time.Hour)}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	write := func(name, text string) string {
+		if err := os.WriteFile(dir+"/"+name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return dir + "/" + name
+	}
+	rules := write("p.toml", "version = 1\n[tools.t]\npolicy.run = \"ask\"\n[tools.other]\npolicy.run = \"ask\"\n[tools.\"fs_*\"]\npolicy.run = \"ask\"\n")
+	broken := write("broken.db", "this is no database")
+	for _, c := range []struct{ line, want string }{
+		{"log --store STORE --tool ", "u t :4"},
+		{"log --store STORE --session s", "s2 s1 :4"},
+		{"log --store STORE --principal ", "local :4"},
+		{"sessions show --store STORE s2", "s2 :4"},
+		{"approvals answer --store STORE ", "QUESTION :4"},
+		{"approvals show --store STORE ", "QUESTION :4"},
+		{"grants revoke --store STORE ", "GRANT :4"},
+		{"grants revoke --store STORE GRANT ", ":4"},
+		{"decide --policy POLICY --tool ", "other t :4"},
+		{"log --store NONE --tool ", ":4"},
+		{"approvals show --store NONE ", ":4"},
+		{"approvals show --store BROKEN ", ":4"},
+		{"log --store BROKEN --session ", ":4"},
+		{"decide --policy NONE --tool ", ":4"},
+	} {
+		line := strings.NewReplacer("STORE", "sqlite:"+store, "POLICY", rules, "NONE", dir+"/none", "BROKEN", "sqlite:"+broken).Replace(c.line)
+		var out, talk strings.Builder
+		code := run(append([]string{"__completeNoDesc"}, strings.Split(line, " ")...), cli.Streams{In: strings.NewReader(""), Out: &out, Err: &talk})
+		got := strings.Join(strings.Fields(out.String()), " ")
+		if code != cli.ExitOK || got != c.want || strings.Contains(talk.String(), "stopgate:") {
+			t.Errorf("stopgate %s: exit %d, %q, want %q (%s)", c.line, code, got, c.want, &talk)
 		}
 	}
 }

@@ -164,7 +164,7 @@ func TestAnswerAtATerminal(t *testing.T) {
 	if out, code := without(s, "approvals", "watch", "--policy", "p.toml"); code != cli.ExitTrouble || !strings.Contains(out, "needs a terminal") {
 		t.Errorf("without a terminal: %d %s", code, out)
 	}
-	for _, wrong := range []string{"y", "y 00000", "yes", "", "e"} {
+	for _, wrong := range []string{"y", "y 00000", "yes", "", "e", "a", "a 1", "a 00000 1"} {
 		x := atTerminal(t, s, "approvals", "answer", "--policy", "p.toml", id)
 		x.sees(`> `)
 		x.types(wrong)
@@ -189,6 +189,23 @@ func TestAnswerAtATerminal(t *testing.T) {
 	for _, args := range [][]string{{"show", "x"}, {"answer", "x"}} {
 		if out, code := without(s, "approvals", args[0], "--policy", "p.toml", args[1]); code != cli.ExitTrouble || !strings.Contains(out, "hint: ") {
 			t.Error(code, out)
+		}
+	}
+}
+
+// Proves S4, S34: answer offers the grants of a question, and takes one with the code.
+func TestGrantAtATerminal(t *testing.T) {
+	s := newAPI(t)
+	answered := s.proposes(t)
+	x := atTerminal(t, s, "approvals", "answer", "--policy", "p.toml", s.waiting(t))
+	code := x.sees(`a (\d{4}) 1 +run it, and do not ask again: exactly this`)[1]
+	x.sees(`> `)
+	x.types("a " + code + " 1")
+	x.sees("approved")
+	x.ends(cli.ExitOK)
+	for _, done := range []<-chan map[string]any{answered, s.proposes(t)} {
+		if a := <-done; a["status"] != "allowed" {
+			t.Errorf("%v", a)
 		}
 	}
 }

@@ -40,6 +40,7 @@ func (f *Flags) Add(cmd *cobra.Command) {
 	flags.StringVar(&f.Data, "session-data", "", "the session's data as a `JSON` object, for conditions on it (default: conditions are in doubt)")
 	flags.StringVar(&f.Root, "root", "", "`DIR` is the root of the project, and paths lead through its files, as for a hook that works there (default: unknown, so that no absolute path is certain; of a surface that knows it, the working directory)")
 	_ = cmd.MarkFlagDirname("root")
+	f.Policy.CompleteTools(cmd, "tool")
 }
 
 // arguments returns the argument text exactly as it was given. A lone "-" as

@@ -42,6 +42,9 @@ Without --store and --audit it reads the records that up would write here.`,
 	}
 	f.Add(cmd)
 	list.add(cmd)
+	for flag, value := range rowValues {
+		f.CompleteRows(cmd, flag, value)
+	}
 	format := cli.FormatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		filter, err := list.filter(time.Now())
@@ -62,6 +65,15 @@ Without --store and --audit it reads the records that up would write here.`,
 	}
 	cmd.AddCommand(newLogShow(s), newLogVerify(s), newLogHead(s), newLogExport(s), newLogPrune(s), newLogRestored(s))
 	return cmd
+}
+
+// rowValues are the values of rows with which flags are completed.
+var rowValues = map[string]func(*stopgate.Record) string{
+	"session":   func(r *stopgate.Record) string { return string(r.Session) },
+	"agent":     func(r *stopgate.Record) string { return string(r.Agent) },
+	"principal": func(r *stopgate.Record) string { return string(r.Principal) },
+	"tool":      func(r *stopgate.Record) string { return string(r.Tool) },
+	"code":      func(r *stopgate.Record) string { return string(r.Code) },
 }
 
 // listFlags choose rows.

@@ -76,6 +76,7 @@ the session had then, as the store says.`,
 		},
 	}
 	f.Add(cmd)
+	f.CompleteProposals(cmd)
 	inputs.ToolsFlag(cmd, &p.Tools, ", for the explanation")
 	cmd.Flags().StringVar(&data, "session-data", "", "the session's data as a `JSON` object, for the explanation (default: what the store says it was)")
 	format := cli.FormatFlag(cmd)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate/approve"
 	"github.com/stopgate/stopgate/approve/terminal"
+	"github.com/stopgate/stopgate/internal/approve/frame"
 	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/cli/inputs"
 	"github.com/stopgate/stopgate/internal/config/place"
@@ -95,6 +96,7 @@ func newApprovalsShow(s cli.Streams) *cobra.Command {
 	var f inputs.Store
 	cmd := &cobra.Command{Use: "show ID", Short: "print one question in full", Args: oneQuestion}
 	f.Add(cmd)
+	f.CompleteQuestions(cmd)
 	format := cli.FormatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return withQueue(cmd, &f, func(_ backend.Store, queue *approve.Queue) error {
@@ -190,6 +192,7 @@ it. Without a terminal nothing can be answered.`,
 		Args: oneQuestion,
 	}
 	f.Add(cmd)
+	f.CompleteQuestions(cmd)
 	format := cli.FormatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		t, err := cli.OpenTerminal(answerElsewhere)
@@ -229,6 +232,13 @@ func answerAt(ctx context.Context, t *tty.Terminal, queue *approve.Queue, e appr
 	if e.Complete {
 		fmt.Fprintf(t, "  e %s         change the arguments in an editor, then run that\n", code)
 	}
+	offers := frame.Offers(e)
+	for i, o := range offers {
+		fmt.Fprintf(t, "  a %s %d       run it, and do not ask again: %s\n                 %s\n", code, i+1, o.Title, o.Sentence)
+		if o.Example != "" {
+			fmt.Fprintf(t, "                 for example %s\n", o.Example)
+		}
+	}
 	t.Drain() // before the prompt, so that no answer is lost
 	fmt.Fprint(t, "> ")
 	line, err := t.Line()
@@ -247,6 +257,19 @@ func answerAt(ctx context.Context, t *tty.Terminal, queue *approve.Queue, e appr
 			return e, err
 		}
 		reply.Kind, reply.Args = approve.With, []byte(text)
+	case key == "a":
+		for i, o := range offers {
+			if rest != fmt.Sprintf("%s %d", code, i+1) {
+				continue
+			}
+			scope, err := e.Extension(o.Name)
+			if err != nil {
+				return e, err
+			}
+			e, _, err = queue.Grant(ctx, e.ID, reply, scope)
+			return e, err
+		}
+		return e, errAnswer
 	default:
 		return e, errAnswer
 	}

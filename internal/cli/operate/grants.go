@@ -85,6 +85,7 @@ func newGrantsRevoke(s cli.Streams) *cobra.Command {
 		},
 	}
 	f.Add(cmd)
+	f.CompleteGrants(cmd)
 	format := cli.FormatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return withQueue(cmd, &f, func(_ backend.Store, queue *approve.Queue) error {

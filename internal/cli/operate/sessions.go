@@ -103,6 +103,7 @@ func newSessionsShow(s cli.Streams) *cobra.Command {
 	var f sessionFlags
 	cmd := &cobra.Command{Use: "show ID", Short: "print the facts of a session, oldest first", Args: oneSession}
 	f.add(cmd)
+	f.CompleteSessions(cmd)
 	format := cli.FormatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		store, err := f.Open(cmd)
@@ -206,6 +207,7 @@ func newSessionsFact(s cli.Streams, use, short, long string, kind session.Kind, 
 	var f sessionFlags
 	cmd := &cobra.Command{Use: use, Short: short, Long: long, Args: oneSession}
 	f.add(cmd)
+	f.CompleteSessions(cmd)
 	format := cli.FormatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		store, err := f.Open(cmd)
