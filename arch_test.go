@@ -162,7 +162,7 @@ var layers = [][]string{
 	{"internal/cli/dryrun", "internal/cli/service"},
 	{"internal/cli/inspect"},
 	{"internal/cli/author", "internal/cli/evaluate", "internal/cli/operate", "internal/cli/hosts", "internal/cli/agent", "internal/cli/demo"},
-	{"internal/cli/fleet"},
+	{"internal/cli/fleet", "internal/cli/begin"},
 	{"internal/cli/commands"},
 	{"internal/cli/commands/manpages"},
 	{"cmd/stopgate-hook/early"},
@@ -346,7 +346,7 @@ func TestPurePackagesTouchNothingOutside(t *testing.T) {
 var ownJSON = []string{
 	".",
 	"internal/approve/page", "internal/approve/webhook", "audit", "internal/bundle", "internal/bundle/channel", "internal/record/auditrow", "internal/record/postgres", "internal/record/redis", "internal/record/spool", "internal/record/sqlite", "decide", "decide/client", "gate",
-	"internal/cli", "internal/cli/author", "internal/cli/ci", "internal/cli/demo", "internal/cli/evaluate", "internal/cli/hosts", "internal/cli/inspect", "internal/cli/operate",
+	"internal/cli", "internal/cli/author", "internal/cli/begin", "internal/cli/ci", "internal/cli/demo", "internal/cli/evaluate", "internal/cli/hosts", "internal/cli/inspect", "internal/cli/operate",
 	"internal/gateway/responselog", "internal/lang/diag", "internal/record/live", "internal/record/records", "internal/relay/local", "internal/replay", "internal/mcp/pin", "internal/store/encoding", "internal/store/kinds", "internal/store/postgres", "internal/store/sqlite",
 	"playground", "playground/wasm",
 }

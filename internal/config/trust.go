@@ -13,9 +13,9 @@ import (
 	"github.com/stopgate/stopgate/internal/system/owner"
 )
 
-// trustFile lists the hashes of trusted project files, one per line: hash, a
+// TrustName lists the hashes of trusted project files, one per line: hash, a
 // space, the path at the time (for people only).
-const trustFile = "trusted"
+const TrustName = "trusted"
 
 // Grant is one line of the user's list: bytes that are trusted, whatever the path of the file.
 type Grant struct {
@@ -30,7 +30,7 @@ func Grants(userDir string) ([]Grant, error) {
 	if userDir == "" {
 		return nil, nil
 	}
-	text, err := readTrusted(filepath.Join(userDir, trustFile))
+	text, err := readTrusted(filepath.Join(userDir, TrustName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -84,7 +84,7 @@ func Trust(userDir string, f File) error {
 		return fmt.Errorf("trust policy: %w", err)
 	}
 	added := line(Grant{f.Hash, path})
-	name := filepath.Join(userDir, trustFile)
+	name := filepath.Join(userDir, TrustName)
 	if text, err := readTrusted(name); err == nil && len(text) > 0 && text[len(text)-1] != '\n' {
 		added = "\n" + added // ends a line that was written only in part
 	}
@@ -132,7 +132,7 @@ func Revoke(userDir, path, hash string) ([]Grant, error) {
 	if len(gone) == 0 {
 		return nil, nil
 	}
-	if err := atomicfile.Replace(filepath.Join(userDir, trustFile), []byte(rest.String()), 0o600); err != nil {
+	if err := atomicfile.Replace(filepath.Join(userDir, TrustName), []byte(rest.String()), 0o600); err != nil {
 		return nil, fmt.Errorf("revoke trust: %w", err)
 	}
 	return gone, nil

@@ -93,7 +93,7 @@ func targets(text string, head *regexp.Regexp) (list []script) {
 			open = 0
 			for name := range strings.FieldsSeq(m[1]) {
 				if scriptName.MatchString(name) && len(list) < 500 {
-					list = append(list, script{name, strings.TrimSpace(line[len(m[1]):]), n})
+					list = append(list, script{name, strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line[len(m[1]):]), ":")), n})
 					open++
 				}
 			}

@@ -26,7 +26,8 @@ func NewInit(s cli.Streams) *cobra.Command {
 		Short: "write a first policy, with tests",
 		Long: `init writes a commented policy, the cases that test it and the tool definitions that
 the cases use into a directory, by default here. It overwrites nothing. At a terminal it
-asks whether the file may loosen too, as stopgate trust would.`,
+asks whether the file may loosen too, as stopgate trust would. stopgate start writes a
+policy for this very project, and installs it.`,
 		Example: `  stopgate init
   stopgate init --for coding ~/project`,
 		Args: cli.AtMostOne,
@@ -162,6 +163,7 @@ func nextSteps(dir string, trusted bool) string {
 	return "\nnext:\n" + enter +
 		"  stopgate test --coverage   see what it decides\n" +
 		trust +
-		"  stopgate install HOST      put it into the coding agent that you have\n" +
+		"  stopgate start             put it into the coding agents and before the MCP servers that are here\n" +
+		"  stopgate install HOST      or into one agent\n" +
 		"  stopgate up                or in front of a model\n"
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/cli/agent"
 	"github.com/stopgate/stopgate/internal/cli/author"
+	"github.com/stopgate/stopgate/internal/cli/begin"
 	"github.com/stopgate/stopgate/internal/cli/demo"
 	"github.com/stopgate/stopgate/internal/cli/evaluate"
 	"github.com/stopgate/stopgate/internal/cli/fleet"
@@ -47,7 +48,7 @@ func New(s cli.Streams) *cobra.Command {
 		}
 		root.AddCommand(commands...)
 	}
-	group("start", "Start here:", demo.New(s), author.NewInit(s), author.NewImport(s))
+	group("start", "Start here:", begin.NewStart(s), begin.NewStop(s), demo.New(s), author.NewInit(s), author.NewImport(s))
 	mcp := operate.NewMCP(s)
 	mcp.AddCommand(operate.NewPin(s))
 	group("gates", "Put the gate somewhere:", operate.NewUp(s), operate.NewServe(s), operate.NewConnect(s), mcp, agent.New(s), hosts.NewInstall(s), hosts.NewUninstall(s), hosts.NewDoctor(s), operate.NewHook(s))

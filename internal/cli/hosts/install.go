@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -142,23 +141,14 @@ func hostArgument(args []string) (*hook.Host, error) {
 	return h, nil
 }
 
-// hostsHere lists the hosts of which there is a program or a directory of settings.
+// hostsHere lists the hosts that are found, as text.
 func hostsHere() (names []string) {
-	for _, h := range hook.All() {
-		name := h.Name
-		p, err := (&installFlags{}).at(name)
-		if err != nil {
-			continue
+	for _, f := range FindHosts() {
+		name := f.Host.Name
+		if f.Installed {
+			name += " (installed)"
 		}
-		text, _ := readSettings(p.File)
-		_, home := os.Stat(p.Home())
-		_, program := exec.LookPath(h.Program)
-		switch {
-		case len(p.Lines(text)) > 0:
-			names = append(names, name+" (installed)")
-		case home == nil || program == nil:
-			names = append(names, name)
-		}
+		names = append(names, name)
 	}
 	return names
 }
