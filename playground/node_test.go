@@ -159,7 +159,7 @@ var textID = regexp.MustCompile(`"text":"[0-9a-f]{16}",`)
 // damaged returns a call, and it with arguments that were cut or changed.
 func damaged(r *rand.Rand, c playground.Call) []playground.Call {
 	calls := []playground.Call{c}
-	for range 8 {
+	for range 5 {
 		args := bytes.Clone(c.Args[:r.IntN(len(c.Args)+1)])
 		if r.IntN(2) == 0 {
 			args = bytes.Clone(c.Args)

@@ -13,9 +13,9 @@ require(`${dir}/wasm_exec.js`);
   const out = [];
   for (const line of fs.readFileSync(0, 'utf8').trimEnd().split('\n')) {
     const [name, ...parameters] = JSON.parse(line);
-    const began = process.cpuUsage();
+    const began = process.hrtime.bigint();
     const answer = globalThis.stopgatePlayground[name](...parameters.map((p) => typeof p === 'string' ? new Uint8Array(Buffer.from(p, 'base64')) : p));
-    out.push(process.env.STOPGATE_TIMES ? `${process.cpuUsage(began).user} ${name}` : answer);
+    out.push(process.env.STOPGATE_TIMES ? `${process.hrtime.bigint() - began} ${name}` : answer);
   }
   fs.writeSync(1, `${out.join('\n')}\n`);
   process.exit(0);

@@ -122,7 +122,10 @@ async function loadExamples() {
   select.disabled = false;
   const pick = ({ policy: text, tool, args, before }) => setState({ policy: text, tool, args, before, at: 0, end: true });
   select.addEventListener('change', () => { if (select.value !== '') pick(examples[Number(select.value)]); });
-  return () => pick(examples[0]);
+  return () => {
+    select.value = '0';
+    pick(examples[0]);
+  };
 }
 
 async function main() {
