@@ -13,7 +13,7 @@ import (
 // risks are the names of the OWASP Top 10 for Agentic Applications, of December 2025.
 var risks = []string{
 	"Agent Goal Hijack", "Tool Misuse and Exploitation", "Identity and Privilege Abuse", "Agentic Supply Chain Vulnerabilities", "Unexpected Code Execution (RCE)",
-	"Memory and Context Poisoning", "Insecure Inter-Agent Communication", "Cascading Failures", "Human-Agent Trust Exploitation", "Rogue Agents",
+	"Memory & Context Poisoning", "Insecure Inter-Agent Communication", "Cascading Failures", "Human-Agent Trust Exploitation", "Rogue Agents",
 }
 
 // Every row of the page of threats names tests that exist, or reports plainly that the threat is not
