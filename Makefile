@@ -3,7 +3,7 @@
 #            client libraries against the gateway
 GO ?= go
 
-.PHONY: run build cross release release-test image site tools house playground prove clients test test-long agents peers evidence bench bench-gateway fuzz properties check clean
+.PHONY: run build cross release release-test image site tools house playground prove clients test test-long agents peers evidence learning bench bench-gateway fuzz properties check clean
 
 run: build
 	./bin/stopgate demo
@@ -119,6 +119,10 @@ fuzz:
 # Recorded agent runs under prompt injection through the policies of examples/flow.
 evidence:
 	$(MAKE) -C interop evidence
+
+# What rules that are learned from approvals save, by cross-validation on recorded calls: takes minutes.
+learning:
+	$(MAKE) -C interop learning
 
 CHECKS ?= 20000
 properties:

@@ -144,6 +144,7 @@ var layers = [][]string{
 	{"internal/host/install", "internal/host/imports"},
 	{"internal/config"},
 	{"internal/cli/textdiff", "internal/cli/ci", "internal/cli/suite", "internal/system/socket", "internal/system/tty", "internal/system/leash", "internal/cli/amend", "internal/system/realpath"},
+	{"internal/learn"},
 	{"policy"},
 	{"internal/release", "internal/config/place", "internal/host/trust"},
 	{"internal/config/bundles"},
@@ -176,7 +177,7 @@ var testOnly = "internal/testkit/"
 var pure = []string{
 	"jsonstream", "internal/regexp/ucd", "internal/regexp/automaton", "internal/regexp/alternating", "internal/regexp/regular", "internal/schema", "internal/condition", "internal/condition/shell/programs", "internal/condition/shell", "internal/condition/shell/effect", "internal/condition/patch",
 	"internal/condition/literal", "internal/condition/glob", "internal/condition/number", "internal/condition/spelling", "internal/condition/plaintext", "internal/condition/pathform", "internal/condition/pathname", "internal/condition/weburl", "internal/flow/occur", "internal/flow/index", "internal/flow/kept", "internal/flow/source", "internal/condition/cidr", "internal/condition/commandline", "internal/condition/origin", "internal/condition/protected", "internal/condition/usage", "internal/condition/match", "internal/condition/kinds", "internal/condition/pathkey", "internal/lang/syntax", "internal/lang/parser", "internal/condition/index", "internal/eval",
-	"internal/policy/bind", "internal/policy/check", "internal/policy", "internal/prove/inclusion", "internal/prove/analysis", "internal/prove/symbolic", "internal/prove", "internal/prove/diff", "session", "session/policies", "internal/mcp/jsonrpc", "internal/bundle", "internal/project", "internal/host/servers",
+	"internal/policy/bind", "internal/policy/check", "internal/policy", "internal/prove/inclusion", "internal/prove/analysis", "internal/prove/symbolic", "internal/prove", "internal/prove/diff", "session", "session/policies", "internal/mcp/jsonrpc", "internal/bundle", "internal/project", "internal/host/servers", "internal/learn",
 }
 
 // impure are the imports that a pure package must not have.
@@ -187,7 +188,7 @@ var impure = map[string]bool{
 
 // durations are pure packages whose API speaks of durations and contexts, as Go
 // programs do. That they read no clock is looked up in their text.
-var durations = map[string]bool{"internal/bundle": true, "internal/policy": true, "internal/prove/diff": true, "session": true, "session/policies": true}
+var durations = map[string]bool{"internal/bundle": true, "internal/policy": true, "internal/prove/diff": true, "session": true, "session/policies": true, "internal/learn": true}
 
 var clock = regexp.MustCompile(`\btime\.(Now|Since|Until|After|AfterFunc|Sleep|Tick|NewT\w+)\b|\bcontext\.(WithTimeout|WithDeadline)`)
 

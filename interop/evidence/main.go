@@ -20,6 +20,7 @@ func main() {
 	flag.StringVar(&o.suite, "suite", "", "one suite; all without it")
 	flag.StringVar(&o.half, "half", "all", "design: only runs that were looked at while the policies were written; test: the others; all")
 	flag.BoolVar(&o.verbose, "v", false, "print every leftover")
+	flag.BoolVar(&o.learn, "learn", false, "measure what rules that are learned from approvals save, by cross-validation")
 	flag.Parse()
 	if err := run(context.Background(), os.Stdout, o); err != nil {
 		fmt.Fprintln(os.Stderr, "evidence:", err)
@@ -29,13 +30,21 @@ func main() {
 
 type options struct {
 	corpus, policies, taint, suite, half string
-	verbose                              bool
+	verbose, learn                       bool
 }
 
 // suites are the suites of the recordings that have a policy.
 var suites = []string{"dailylife", "github"}
 
 func run(ctx context.Context, w io.Writer, o options) error {
+	if o.learn {
+		err := (&learning{ctx, w, o.verbose}).measure(o.corpus)
+		if errors.Is(err, fs.ErrNotExist) {
+			fmt.Fprintf(w, "no recorded calls next to %s: nothing is measured, see docs/learn.md\n", o.corpus)
+			return nil
+		}
+		return err
+	}
 	for _, suite := range suites {
 		if o.suite != "" && o.suite != suite {
 			continue

@@ -1,0 +1,240 @@
+package learn_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/learn"
+	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/testkit/approved"
+)
+
+// asking is a policy that asks about everything, with a guard and a question that somebody wanted.
+const asking = `version = 1
+
+[[guard]]
+on = "path"
+glob = "**/.env*"
+mode = "deny"
+
+[tools."*"]
+parameters.path = { type = "path" }
+policy.run = "ask"
+
+[tools.sh]
+parameters.command = { type = "command", required = true }
+
+[tools.sh.policy]
+run = [
+  { arg = "/command", usage = "git push **", mode = "ask", reason = "this publishes" },
+  { mode = "ask" },
+]
+`
+
+func policyOf(text string) learn.Policy {
+	return learn.Policy{Name: "stopgate.toml", Text: []byte(text), Options: policy.Options{Root: "/srv/proj", Home: "/home/u"}}
+}
+
+// call is a call of a session that anna approves.
+func call(session, tool string, args any) approved.Call {
+	text, err := json.Marshal(args)
+	if err != nil {
+		panic(err)
+	}
+	return approved.Call{Session: session, Tool: tool, Args: text}
+}
+
+type object = map[string]any
+
+// record passes calls through a gate.
+func record(t testing.TB, p learn.Policy, calls []approved.Call) []learn.Row {
+	t.Helper()
+	program, found := policy.Compile([]policy.Source{{Name: p.Name, Text: p.Text, Trusted: true}}, p.Options)
+	if program == nil {
+		t.Fatal(found)
+	}
+	g, err := approved.New(program, approved.Definitions(calls))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, _, err := g.Decide(context.Background(), calls)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+func proposed(t testing.TB, p learn.Policy, rows []learn.Row, o learn.Options) *learn.Result {
+	t.Helper()
+	r, err := learn.Propose(p, rows, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// rules lists the rules of a result, with their tools.
+func rules(r *learn.Result) (list []string) {
+	for _, p := range r.Proposals {
+		list = append(list, fmt.Sprintf("%s %s: %s", p.Tool, p.How, p.Rule))
+	}
+	slices.Sort(list)
+	return list
+}
+
+// Generalisations need approvals of several sessions, and are the narrowest that those support.
+func TestProposals(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		calls []approved.Call
+		want  []string
+	}{
+		{"twice in one session is too seldom", []approved.Call{call("a", "build_all", object{}), call("a", "build_all", object{})}, nil},
+		{"in two sessions", []approved.Call{call("a", "deploy", object{"to": "test"}), call("b", "deploy", object{"to": "test"})},
+			[]string{`deploy exactly this: { arg = "/to", const = "test", mode = "unattended" }`}},
+		{"what acts is never generalised", []approved.Call{call("a", "send", object{"to": "a"}), call("b", "send", object{"to": "b"}), call("c", "send", object{"to": "c"}), call("d", "send", object{"to": "d"})}, nil},
+		{"files of a directory", []approved.Call{call("a", "edit_file", object{"path": "lib/a.go"}), call("b", "edit_file", object{"path": "lib/b.go"}), call("c", "edit_file", object{"path": "lib/x/c.go"})},
+			[]string{`edit_file same directory: { arg = "/path", prefix = "lib", mode = "unattended" }`}},
+		{"files of one session", []approved.Call{call("a", "edit_file", object{"path": "lib/a.go"}), call("a", "edit_file", object{"path": "lib/b.go"}), call("a", "edit_file", object{"path": "lib/x/c.go"})}, nil},
+		{"never the root", []approved.Call{call("a", "edit_file", object{"path": "a.go"}), call("b", "edit_file", object{"path": "b.go"}), call("c", "edit_file", object{"path": "c.go"})}, nil},
+		{"words of a tool that looks", []approved.Call{call("a", "check", object{"package": "core"}), call("b", "check", object{"package": "cli"}), call("c", "check", object{"package": "web"})},
+			[]string{`check same tool: { arg = "/package", pattern = "^[A-Za-z0-9_]{1,64}$", mode = "unattended" }`}},
+		{"pages of a host", []approved.Call{call("a", "read_page", object{"url": "https://docs.example.org/a"}), call("b", "read_page", object{"url": "https://docs.example.org/b"}), call("c", "read_page", object{"url": "https://docs.example.org/c"})},
+			[]string{`read_page same host: { arg = "/url", host = "docs.example.org", mode = "unattended" }`}},
+		{"commands of tests", []approved.Call{call("a", "sh", object{"command": "cargo test core"}), call("b", "sh", object{"command": "cargo test cli"}), call("c", "sh", object{"command": "cargo test web && ls"})},
+			[]string{`sh same subcommand: { all = [{ arg = "/command", usage = "cargo test *" }, { arg = "/command", pattern = "^cargo test [A-Za-z0-9_]{1,64}$" }], mode = "unattended" }`}},
+		{"targets of make are programs", []approved.Call{call("a", "sh", object{"command": "make lint"}), call("b", "sh", object{"command": "make test"}), call("c", "sh", object{"command": "make lint"}), call("d", "sh", object{"command": "make test"})},
+			[]string{`sh exactly this: { arg = "/command", enum = ["make lint", "make test"], mode = "unattended" }`}},
+		{"a wanted question", []approved.Call{call("a", "sh", object{"command": "git push origin a"}), call("b", "sh", object{"command": "git push origin b"}), call("c", "sh", object{"command": "git push origin c"}), call("d", "sh", object{"command": "git push origin a"})},
+			[]string{`sh exactly this: { arg = "/command", const = "git push origin a", mode = "unattended" }`}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p := policyOf(asking)
+			r := proposed(t, p, record(t, p, approved.Spread(test.calls)), learn.Options{})
+			if got := rules(r); !slices.Equal(got, test.want) {
+				t.Errorf("%s\nwant %s\n%+v", strings.Join(got, "\n"), strings.Join(test.want, "\n"), r.Counts)
+			}
+		})
+	}
+}
+
+// A refusal within a generalisation ends it; the exact calls stay.
+func TestRefusalsNarrow(t *testing.T) {
+	no := call("d", "edit_file", object{"path": "lib/x/key.go"})
+	no.No = true
+	calls := approved.Spread([]approved.Call{
+		call("a", "edit_file", object{"path": "lib/a.go"}), call("b", "edit_file", object{"path": "lib/b.go"}), call("c", "edit_file", object{"path": "lib/c.go"}),
+		call("a", "edit_file", object{"path": "lib/a.go"}), call("b", "edit_file", object{"path": "lib/a.go"}), no,
+	})
+	p := policyOf(asking)
+	rows := record(t, p, calls)
+	r := proposed(t, p, rows, learn.Options{})
+	if got := rules(r); !slices.Equal(got, []string{`edit_file same directory: { arg = "/path", glob = "lib/*", mode = "unattended" }`}) {
+		t.Errorf("%q", got)
+	}
+	if len(r.Proposals) == 1 && len(r.Proposals[0].Kept) != 1 {
+		t.Errorf("kept: %v", r.Proposals[0].Kept)
+	}
+	// The arguments of the refused call are not kept: nothing is generalised.
+	rows[len(rows)-1].Args = nil
+	if got := rules(proposed(t, p, rows, learn.Options{})); !slices.Equal(got, []string{`edit_file exactly this: { arg = "/path", const = "lib/a.go", mode = "unattended" }`}) {
+		t.Errorf("%q", got)
+	}
+}
+
+// Only a yes of a person to a question of the gate is evidence.
+func TestEvidence(t *testing.T) {
+	p := policyOf(asking)
+	calls := approved.Spread([]approved.Call{call("a", "build", object{"to": "x"}), call("b", "build", object{"to": "x"})})
+	for _, test := range []struct {
+		name   string
+		change func(r *stopgate.Record)
+		o      learn.Options
+		learns bool
+	}{
+		{"a person", func(*stopgate.Record) {}, learn.Options{}, true},
+		{"a selected person", func(*stopgate.Record) {}, learn.Options{By: []string{"anna"}}, true},
+		{"another person", func(*stopgate.Record) {}, learn.Options{By: []string{"ben"}}, false},
+		{"a grant", func(r *stopgate.Record) { r.Approval.ID = "grant:G1" }, learn.Options{}, false},
+		{"a program", func(r *stopgate.Record) { r.Approval.By = learn.Program }, learn.Options{}, false},
+		{"nobody", func(r *stopgate.Record) { r.Approval.By = "" }, learn.Options{}, false},
+		{"a judge", func(r *stopgate.Record) { r.Judge = &stopgate.Review{} }, learn.Options{}, false},
+		{"an external policy", func(r *stopgate.Record) { r.External = make([]stopgate.ExternalAnswer, 1) }, learn.Options{}, false},
+		{"an edit", func(r *stopgate.Record) { r.Approval.Edited = true }, learn.Options{}, false},
+		{"a host", func(r *stopgate.Record) { r.Approval.Referred = true }, learn.Options{}, false},
+		{"a host without a result", func(r *stopgate.Record) { r.Approval.Referred = true }, learn.Options{Referred: true}, false},
+		{"no approval", func(r *stopgate.Record) { r.Approval = nil }, learn.Options{}, false},
+		{"a denial", func(r *stopgate.Record) { r.Status = stopgate.StatusDenied }, learn.Options{}, false},
+		{"a session policy", func(r *stopgate.Record) { r.Objections = []string{"read first"} }, learn.Options{}, false},
+		{"a floor", func(r *stopgate.Record) { r.Floors = []stopgate.Floor{{Code: stopgate.CodeProtectedTarget}} }, learn.Options{}, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			rows := record(t, p, calls)
+			for i := range rows {
+				if rows[i].Record.Kind == stopgate.RecordDecision {
+					of := rows[i].Record
+					if of.Approval != nil {
+						approval := *of.Approval
+						of.Approval = &approval
+					}
+					test.change(&of)
+					rows[i].Record = of
+				}
+			}
+			if got := rules(proposed(t, p, rows, test.o)); (len(got) > 0) != test.learns {
+				t.Errorf("%q", got)
+			}
+		})
+	}
+	// Without the row of the question there was none.
+	rows := slices.DeleteFunc(record(t, p, calls), func(r learn.Row) bool { return r.Record.Event == stopgate.AuditAsked })
+	if got := rules(proposed(t, p, rows, learn.Options{})); got != nil {
+		t.Errorf("without questions: %q", got)
+	}
+}
+
+// A call that was left to the prompt of a host counts if somebody vouches for that prompt and the call has a
+// result. A host that reports results, and has none of a call, refused it.
+func TestReferred(t *testing.T) {
+	p := policyOf(asking)
+	calls := approved.Spread([]approved.Call{call("a", "build", object{"to": "x"}), call("b", "build", object{"to": "x"}), call("b", "build", object{"to": "y"})})
+	var rows []learn.Row
+	for _, r := range record(t, p, calls) {
+		if r.Record.Approval != nil && r.Record.Kind == stopgate.RecordDecision {
+			r.Record.Approval = &stopgate.Approval{By: "claude-code", Referred: true}
+			rows = append(rows, r)
+			if !strings.Contains(string(r.Args), "y") {
+				rows = append(rows, learn.Row{Record: stopgate.Record{Kind: stopgate.RecordEvent, Event: stopgate.AuditResult, ID: r.Record.ID, Session: r.Record.Session}})
+			}
+		}
+	}
+	r := proposed(t, p, rows, learn.Options{Referred: true})
+	if got := rules(r); !slices.Equal(got, []string{`build exactly this: { arg = "/to", const = "x", mode = "unattended" }`}) || r.Refused != 1 || r.Ran != 2 {
+		t.Errorf("%q %+v", got, r.Counts)
+	}
+	if r := proposed(t, p, rows, learn.Options{}); len(r.Proposals) > 0 || r.Approved != 0 || r.Referred != 2 {
+		t.Errorf("%+v", r.Counts)
+	}
+}
+
+// Somebody who says yes many times a minute decides once.
+func TestFatigue(t *testing.T) {
+	p := policyOf(asking)
+	var calls []approved.Call
+	for i := range 30 {
+		calls = append(calls, call(fmt.Sprint("s", i%3), "edit_file", object{"path": fmt.Sprintf("lib/%d.go", i)}))
+	}
+	calls = approved.Spread(calls)
+	for i := range calls {
+		calls[i].At = approved.Start.Add(time.Duration(i) * time.Second)
+	}
+	if got := rules(proposed(t, p, record(t, p, calls), learn.Options{})); got != nil {
+		t.Errorf("%q", got)
+	}
+}

@@ -1,0 +1,95 @@
+package learn
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/schema"
+)
+
+// known is an approved call that the policy still asks about, and that rules can permit.
+type known struct {
+	*evidence
+	call  stopgate.Call
+	units []unit
+}
+
+// unit is the part of a call that one rule permits: the call, or one simple command of its line.
+type unit struct {
+	of     *known
+	leaves []leaf
+	args   []byte
+	// words are those of the simple command, nil for other calls.
+	words []string
+	// at is the index of the rule that asks, in the list of the file, or amend.End.
+	at int
+	// wanted reports that this rule has a condition, so that somebody wanted the question.
+	wanted bool
+}
+
+// shape names the parameters of a unit. Calls with other parameters are other calls.
+func (u *unit) shape() string {
+	var b strings.Builder
+	fmt.Fprint(&b, u.at, u.wanted) // questions of other rules stay apart
+	for _, l := range u.leaves {
+		if u.words != nil && l.kind != schema.Command {
+			continue // descriptions and timeouts of a command
+		}
+		b.WriteString(l.arg + "\x00" + l.kind.String() + "\x00")
+	}
+	if len(u.words) > 0 {
+		b.WriteString(u.words[0])
+	}
+	return b.String()
+}
+
+// leaf returns the values of a unit at a pointer.
+func (u *unit) leaf(arg string) *leaf {
+	if i := slices.IndexFunc(u.leaves, func(l leaf) bool { return l.arg == arg }); i >= 0 {
+		return &u.leaves[i]
+	}
+	return nil
+}
+
+// group cuts units into groups with equal keys, in the order of their first ones.
+func group(units []unit, key func(*unit) string) (groups [][]unit) {
+	at := map[string]int{}
+	for i := range units {
+		k := key(&units[i])
+		n, ok := at[k]
+		if !ok {
+			n = len(groups)
+			at[k], groups = n, append(groups, nil)
+		}
+		groups[n] = append(groups[n], units[i])
+	}
+	return groups
+}
+
+// valuesOf returns the different values of units at a pointer, in the order in which they came.
+func valuesOf(units []unit, arg string) (list []value) {
+	for i := range units {
+		if l := units[i].leaf(arg); l != nil {
+			for _, v := range l.values {
+				if !slices.Contains(list, v) {
+					list = append(list, v)
+				}
+			}
+		}
+	}
+	return list
+}
+
+// key names the values of a unit at a pointer.
+func (l *leaf) key() string {
+	var texts []string
+	for _, v := range l.values {
+		if !slices.Contains(texts, v.json) {
+			texts = append(texts, v.json)
+		}
+	}
+	slices.Sort(texts)
+	return strings.Join(texts, "\x00")
+}
