@@ -162,7 +162,7 @@ var layers = [][]string{
 	{"internal/cli/tables"},
 	{"internal/cli/dryrun", "internal/cli/service"},
 	{"internal/cli/inspect"},
-	{"internal/cli/author", "internal/cli/evaluate", "internal/cli/operate", "internal/cli/hosts", "internal/cli/agent", "internal/cli/demo"},
+	{"internal/cli/author", "internal/cli/evaluate", "internal/cli/operate", "internal/cli/hosts", "internal/cli/learning", "internal/cli/agent", "internal/cli/demo"},
 	{"internal/cli/fleet", "internal/cli/begin"},
 	{"internal/cli/commands"},
 	{"internal/cli/commands/manpages"},

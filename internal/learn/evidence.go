@@ -37,6 +37,8 @@ type evidence struct {
 	// weight is 1 for the first approval of a person in a minute, and 0 for others.
 	weight int
 	args   []byte // nil if they are not known
+	// parts are the arguments of a refused call, and those with one command of its line, that are asked about.
+	parts [][]byte
 }
 
 // Counts is how many calls were found and why others were left out.

@@ -153,7 +153,7 @@ func (f *family) open(units []unit, arg string, kind schema.Annotation, values [
 		known, long = known && l.known, long || l.content()
 	}
 	name := arg[strings.LastIndexByte(arg, '/')+1:]
-	plain := !slices.ContainsFunc(values, func(v value) bool { return v.is != jsonstream.String || address(v.text) && !long })
+	plain := !slices.ContainsFunc(values, func(v value) bool { return v.is != jsonstream.String })
 	switch {
 	case !known, !plain:
 		return term{}, false

@@ -238,6 +238,9 @@ func (r *Result) judged(t *toolCalls, d *draft) (p Proposal, kept []stopgate.Pro
 		return p, nil, false
 	}
 	for _, e := range r.refused {
+		if e.row.Record.Tool != d.tool && !t.own {
+			continue // only a table of its own may have further names of the tool
+		}
 		switch {
 		case e.args == nil:
 			// What cannot be compared may be the very call.
@@ -273,19 +276,17 @@ func (r *Result) judged(t *toolCalls, d *draft) (p Proposal, kept []stopgate.Pro
 
 // permits reports whether a refused call, or a command of its line, would run unasked, and does not now.
 func (r *Result) permits(j *judge, e *evidence) bool {
-	call := e.row.call()
-	loosened := func(args []byte) bool {
-		return j.mode(call, args) == stopgate.Unattended && r.base.mode(call, args) != stopgate.Unattended
-	}
-	if loosened(e.args) {
-		return true
-	}
-	for _, l := range r.base.commandsOf(call, e.args) {
-		if loosened(l) {
-			return true // it may be the one for which the line was refused
+	if e.parts == nil {
+		call := e.row.call()
+		e.parts = [][]byte{}
+		for _, args := range append([][]byte{e.args}, r.base.commandsOf(call, e.args)...) {
+			// One command of a line may be the one for which it was refused.
+			if r.base.mode(call, args) == stopgate.Ask {
+				e.parts = append(e.parts, args)
+			}
 		}
 	}
-	return false
+	return slices.ContainsFunc(e.parts, func(args []byte) bool { return j.mode(e.row.call(), args) == stopgate.Unattended })
 }
 
 // fewest leaves out proposals whose calls others cover.

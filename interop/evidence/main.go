@@ -38,7 +38,7 @@ var suites = []string{"dailylife", "github"}
 
 func run(ctx context.Context, w io.Writer, o options) error {
 	if o.learn {
-		err := (&learning{ctx, w, o.verbose}).measure(o.corpus)
+		err := (&learning{ctx, w, o.verbose, o.suite}).measure(o.corpus)
 		if errors.Is(err, fs.ErrNotExist) {
 			fmt.Fprintf(w, "no recorded calls next to %s: nothing is measured, see docs/learn.md\n", o.corpus)
 			return nil

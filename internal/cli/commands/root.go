@@ -13,6 +13,7 @@ import (
 	"github.com/stopgate/stopgate/internal/cli/fleet"
 	"github.com/stopgate/stopgate/internal/cli/hosts"
 	"github.com/stopgate/stopgate/internal/cli/inspect"
+	"github.com/stopgate/stopgate/internal/cli/learning"
 	"github.com/stopgate/stopgate/internal/cli/operate"
 )
 
@@ -56,7 +57,7 @@ func New(s cli.Streams) *cobra.Command {
 		author.NewCheck(s), evaluate.NewTest(s), evaluate.NewDecide(s), evaluate.NewExplain(s), author.NewDiff(s), author.NewFmt(s), author.NewTrust(s), inspect.NewReplay(s), author.NewPacks(s), author.NewSchema(s))
 	group("fleet", "Bring policies to a fleet:", fleet.New(s))
 	group("people", "Answer calls, and stop them:", operate.NewApprovals(s), operate.NewGrants(s), operate.NewLockdown(s))
-	group("records", "Look at what happened:", inspect.NewLog(s), inspect.NewEvents(s), inspect.NewReport(s), operate.NewSessions(s), inspect.NewHealth(s))
+	group("records", "Look at what happened:", inspect.NewLog(s), inspect.NewEvents(s), inspect.NewReport(s), learning.NewLearn(s), operate.NewSessions(s), inspect.NewHealth(s))
 	root.AddCommand(inspect.NewVersion(s))
 	root.SetHelpCommand(newHelp(root))
 	root.InitDefaultCompletionCmd("completion")

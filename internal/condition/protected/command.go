@@ -16,7 +16,7 @@ import (
 // (S4).
 func administration(subcommand []byte) bool {
 	switch string(subcommand) {
-	case "approvals", "grants", "install", "uninstall", "sessions", "pin", "lockdown", "trust", "start", "stop":
+	case "approvals", "grants", "install", "learn", "uninstall", "sessions", "pin", "lockdown", "trust", "start", "stop":
 		return true
 	}
 	return false

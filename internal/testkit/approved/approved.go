@@ -52,6 +52,8 @@ func Spread(calls []Call) []Call {
 type Gate struct {
 	Program     *policy.Program
 	Definitions map[string]*stopgate.ToolDefinition
+	// To also gets the rows, nil for none.
+	To gate.Recorder
 
 	gate *gate.Gate
 	rows []learn.Row
@@ -86,7 +88,12 @@ func (g *Gate) Approve(ctx context.Context, q *gate.Question) (gate.Answer, erro
 func (g *Gate) Capabilities() gate.Capabilities { return gate.Capabilities{KeepsArguments: true} }
 
 // Record implements [gate.Recorder].
-func (g *Gate) Record(_ context.Context, r *stopgate.Record) error {
+func (g *Gate) Record(ctx context.Context, r *stopgate.Record) error {
+	if g.To != nil {
+		if err := g.To.Record(ctx, r); err != nil {
+			return err
+		}
+	}
 	row := learn.Row{Record: *r}
 	if r.Kind == stopgate.RecordDecision && r.Args != nil {
 		row.Args = bytes.Clone(r.Args)

@@ -1,0 +1,2 @@
+// Package learning has the command learn: rules from what people approved, shown, chosen and written.
+package learning
