@@ -19,7 +19,7 @@ import (
 )
 
 // completedRows is how many of the newest rows completion looks at: it is as fast with many.
-const completedRows = 2000
+const completedRows = 300
 
 // CompleteRows completes a flag with values of the newest records, the newest first.
 func (f *Records) CompleteRows(cmd *cobra.Command, flag string, value func(*stopgate.Record) string) {
