@@ -129,6 +129,11 @@ func (r *release) stage(dir, kind string, s system) (files.Contents, error) {
 		}
 		contents = append(contents, c)
 	}
+	if kind == "rpm" { // removes only directories that it lists
+		for _, dir := range []string{"/usr/share/doc/stopgate", "/usr/share/licenses/stopgate"} {
+			contents = append(contents, &files.Content{Destination: dir, Type: files.TypeDir, FileInfo: &files.ContentFileInfo{Owner: "root", Group: "root", Mode: 0o755, MTime: r.time}})
+		}
+	}
 	return contents, nil
 }
 

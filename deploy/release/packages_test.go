@@ -92,7 +92,7 @@ func TestRPM(t *testing.T) {
 			t.Errorf("%s: %s, %d, %o", f.Name(), f.UserName(), f.Mtime(), f.Mode())
 		}
 	}
-	for _, name := range append(slices.Clone(installed), "/usr/share/licenses/stopgate/LICENSE", "/usr/lib/systemd/system/stopgate.service") {
+	for _, name := range append(slices.Clone(installed), "/usr/share/licenses/stopgate/LICENSE", "/usr/lib/systemd/system/stopgate.service", "/usr/share/doc/stopgate", "/usr/share/licenses/stopgate") {
 		if !names[name] {
 			t.Errorf("no %s", name)
 		}
