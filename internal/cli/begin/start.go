@@ -162,7 +162,7 @@ func (a starting) ask(view screen, p *plan, c choice) (choice, string, error) {
 	defer t.Close()
 	t.Drain()
 	for {
-		fmt.Fprintf(t, "\nDo all of this? y yes, n no, d details, c %s, h %s, s %s, p %s: ",
+		fmt.Fprintf(t, "\nDo all of this?\n  y yes   n no   d details\n  c %s\n  h %s   s %s   p %s\n> ",
 			either(c.run, "commands ask", "commands run without a question"), either(!c.has(partHooks), "with hooks", "no hooks"),
 			either(!c.has(partServers), "with servers", "no servers"), either(!c.has(partPolicy), "with policy", "no policy"))
 		line, err := t.Line()
