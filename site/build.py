@@ -46,7 +46,7 @@ def build(target: Path, address: str) -> None:
         "SITE_URL": address,
         "NO_MKDOCS_2_WARNING": "1",
     }
-    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--clean", "--config-file", HERE / "mkdocs.yml", "--site-dir", target]
+    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--clean", "--config-file", str(HERE / "mkdocs.yml"), "--site-dir", str(target)]
     if subprocess.run(command, env=environment, check=False).returncode != 0:
         sys.exit("site: the pages have mistakes, listed above")
 
