@@ -20,7 +20,7 @@ func ExampleProject_Policy() {
 	// Output:
 	// # What agents may do in this project. Make it yours, then run: stopgate check --strict, stopgate trust
 	// version = 1
-	// use = ["coding", "flow", "go"]
+	// use = ["coding", "flow", "unix", "databases-read", "go"]
 	//
 	// # The project's own commands run what agents write: "ask" asks before each, "unattended" lets them run.
 	// [tools.Bash.policy]

@@ -9,16 +9,16 @@ import (
 const MaxLines = 40
 
 // languagePacks are the packs of languages.
-var languagePacks = []string{"go", "node", "python", "rust"}
+var languagePacks = []string{"go", "node", "python", "rust", "jvm", "ruby", "php", "dotnet"}
 
 // toolPacks are the packs of tools.
 var toolPacks = []string{"git", "github-cli", "docker-read", "kubernetes-read", "cloud-read", "terraform-read", "deploy-read", "linters"}
 
 // Packs returns the names of the packs that the policy uses, in its order.
 func (p Project) Packs() []string {
-	list := []string{"coding", "flow"}
+	list := []string{"coding", "flow", "unix", "databases-read"}
 	for _, name := range slices.Concat(languagePacks, toolPacks) {
-		if p.Has(name) {
+		if p.Has(name) || name == "jvm" && (p.Has("maven") || p.Has("gradle")) {
 			list = append(list, name)
 		}
 	}

@@ -119,7 +119,9 @@ func sweep(l *shell.Line, i int, yield func(*Sweep) bool, disk bool) bool {
 		return s.yield(&Sweep{Hidden: true, Moved: c.Moved}) && s.operands(false)
 	case programs.SweepGit:
 		return s.git()
-	case programs.SweepArchive, programs.SweepOperands:
+	case programs.SweepOperands:
+		return s.lists7z(name) || s.operands(false)
+	case programs.SweepArchive:
 		return s.operands(false)
 	case programs.SweepCopy:
 		return s.renames(c.Words[1:], false)
@@ -282,6 +284,15 @@ func (s *sweeper) archives() bool {
 		return s.bundle("cru")
 	}
 	return s.cluster("cru", "fCTXbKNVFIgL") || s.long("create", "append", "update", "catenate", "concatenate")
+}
+
+// lists7z reports whether 7z lists or tests an archive, which reads no directories.
+func (s *sweeper) lists7z(name string) bool {
+	words := s.command.Words
+	if !strings.HasPrefix(name, "7z") || len(words) < 2 {
+		return false
+	}
+	return slices.Contains([]string{"l", "t", "i", "--help"}, string(words[1].Text))
 }
 
 // bundle reports whether one of some letters is among those of tar without a dash.
