@@ -3,6 +3,7 @@ package knowntools
 import (
 	"bytes"
 	"slices"
+	"sync"
 )
 
 // All returns the products in the order of their names.
@@ -17,17 +18,30 @@ func All() []*Product {
 // ByName returns the rows of every product that have the name, in the order of the
 // products. It is for callers that know only the name of the tool. Only those rows are parsed.
 func ByName(name string) (rows []*Tool) {
-	word := []byte(`"` + name + `"`)
-	for _, p := range Products() {
-		if !bytes.Contains(Text(p), word) {
-			continue
-		}
+	for _, p := range productsOf()[name] {
 		if t := row(p, name); t != nil {
 			rows = append(rows, t)
 		}
 	}
 	return rows
 }
+
+// productsOf returns the products with a row of each name, in their order. It reads only the first lines of
+// the rows.
+var productsOf = sync.OnceValue(func() map[string][]string {
+	of := make(map[string][]string)
+	for _, p := range Products() {
+		for _, block := range bytes.Split(Text(p), rowHeader)[1:] {
+			names, _, _ := bytes.Cut(block, []byte("\n"))
+			for i, part := range bytes.Split(names, []byte(`"`)) {
+				if i%2 == 1 { // in quotes; names have none
+					of[string(part)] = append(of[string(part)], p)
+				}
+			}
+		}
+	}
+	return of
+})
 
 // Host is the built-in tools of a host. The nil Host has none.
 type Host struct{ products []string }

@@ -107,22 +107,38 @@ func compiled(t *testing.T, names ...string) *policy.Program {
 	return p
 }
 
+// modes returns how a policy judges a call with some arguments.
+func modes(t *testing.T, p *policy.Program, c stopgate.Call) func(map[string]any) stopgate.Mode {
+	b := p.Bind(c)
+	return func(args map[string]any) stopgate.Mode {
+		t.Helper()
+		text, err := json.Marshal(args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := b.Evaluate()
+		e.Feed(text)
+		return e.Close(stopgate.Ended).Mode
+	}
+}
+
 // mode returns how a policy judges a call.
 func mode(t *testing.T, p *policy.Program, c stopgate.Call, args map[string]any) stopgate.Mode {
 	t.Helper()
-	text, err := json.Marshal(args)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e := p.Bind(c).Evaluate()
-	e.Feed(text)
-	return e.Close(stopgate.Ended).Mode
+	return modes(t, p, c)(args)
 }
 
 // calls are the forms in which a call of a server's tool reaches a gate.
 func calls(server, tool string, args map[string]any) []stopgate.Call {
 	own := stopgate.ToolName(server + "__" + tool)
-	members := slices.Sorted(maps.Keys(args))
+	members := slices.Collect(maps.Keys(args))
+	if row := knowntools.ForServer(server, tool); row != nil {
+		for _, p := range row.Parameters {
+			members = append(members, p.Name)
+		}
+	}
+	slices.Sort(members)
+	members = slices.Compact(members)
 	for i, k := range members {
 		members[i] = fmt.Sprintf("%q:{}", k)
 	}
@@ -143,15 +159,12 @@ func calls(server, tool string, args map[string]any) []stopgate.Call {
 // strangers are calls of other servers' tools, and of local ones, that look like those of a server.
 func strangers(server, tool string) (list []stopgate.Call) {
 	own := stopgate.ToolName(server + "__" + tool)
-	for _, surface := range []stopgate.Surface{stopgate.SurfaceMCP, stopgate.SurfaceHook, stopgate.SurfaceAgent, stopgate.SurfaceDecide, stopgate.SurfaceLibrary} {
+	for _, surface := range []stopgate.Surface{stopgate.SurfaceMCP} {
 		for _, c := range []stopgate.Call{
 			{Tool: stopgate.ToolName(tool)}, {Tool: own}, {Tool: "mcp__" + own}, {Tool: "evil__" + own, Server: "evil"}, {Tool: own, Server: "evil"},
 			{Tool: stopgate.ToolName("evil__" + tool), Server: "evil"}, {Tool: "mcp__" + own, Server: "evil"}, {Tool: stopgate.ToolName(server + "_" + tool)},
 		} {
 			c.Surface, c.Definition = surface, &stopgate.ToolDefinition{Name: c.Tool, Schema: []byte(`{"type":"object","additionalProperties":true}`)}
-			if surface == stopgate.SurfaceAgent && c.Server == "" {
-				continue // the agent's own tools, whose names it chooses
-			}
 			list = append(list, c)
 		}
 	}
@@ -189,10 +202,11 @@ func TestCasesOfServers(t *testing.T) {
 			more := maps.Clone(run.Args)
 			more["unheard_of"] = "x"
 			for _, call := range calls(server, run.Tool, more) {
-				if m := mode(t, with, call, run.Args); m != stopgate.Unattended {
+				judged := modes(t, with, call)
+				if m := judged(run.Args); m != stopgate.Unattended {
 					t.Errorf("%s: %s on %s with %v: %v", name, call.Tool, call.Surface, run.Args, m)
 				}
-				if m := mode(t, with, call, more); m == stopgate.Unattended {
+				if m := judged(more); m == stopgate.Unattended {
 					t.Errorf("%s: %s on %s runs with a parameter that it does not declare", name, call.Tool, call.Surface)
 				}
 			}
@@ -204,9 +218,12 @@ func TestCasesOfServers(t *testing.T) {
 		}
 		for _, ask := range c.Asks {
 			tried[ask.Tool] = true
-			for _, call := range calls(server, ask.Tool, ask.Args) {
-				if m := mode(t, all, call, ask.Args); m == stopgate.Unattended {
+			for i, call := range calls(server, ask.Tool, ask.Args) {
+				if m := mode(t, with, call, ask.Args); m == stopgate.Unattended {
 					t.Errorf("%s: %s on %s with %v: %v", name, call.Tool, call.Surface, ask.Args, m)
+				}
+				if i == 0 && mode(t, all, call, ask.Args) == stopgate.Unattended {
+					t.Errorf("%s: %s with %v runs with all packs", name, call.Tool, ask.Args)
 				}
 			}
 		}
