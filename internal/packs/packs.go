@@ -85,14 +85,22 @@ func Text(file string) []byte {
 func Names() (names []string) {
 	entries, _ := data.ReadDir("data") // of a directory that is compiled in
 	for _, e := range entries {
-		name, ok := strings.CutSuffix(e.Name(), ".toml")
-		if ok && !strings.HasSuffix(name, ".test") {
-			names = append(names, packName(name))
+		if name, ok := NameOf(e.Name()); ok {
+			names = append(names, name)
 		}
 	}
 	slices.Sort(names)
 	return names
 }
+
+// NameOf returns the name of the pack whose text a file is, by the name of the file. FileName is the inverse.
+func NameOf(file string) (name string, ok bool) {
+	name, ok = strings.CutSuffix(file, ".toml")
+	return packName(name), ok && !strings.HasSuffix(name, ".test")
+}
+
+// FileName returns the name of the file with the text of a pack.
+func FileName(name string) string { return fileName(name) + ".toml" }
 
 // Cases returns the cases that test a pack, as a file of `stopgate test`.
 func Cases(name string) ([]byte, error) {
@@ -119,25 +127,36 @@ var (
 	loaded = map[string]Pack{}
 )
 
-// read reads a pack. Only the head is parsed, because a process that answers one call starts with it. A test
-// reads every pack, so that a mistake never leaves the repository; a pack that cannot be read does not exist.
+// read reads a pack. A test reads every pack, so that a mistake never leaves the repository; a pack that
+// cannot be read does not exist.
 func read(name string) (Pack, bool) {
-	text, err := data.ReadFile("data/" + fileName(name) + ".toml")
+	text, err := data.ReadFile("data/" + FileName(name))
 	if err != nil || strings.HasSuffix(name, ".test") {
 		return Pack{}, false
 	}
+	p := Parse(name, text)
+	return p, p.Version > 0
+}
+
+// headOf is the line of the table [pack].
+var headOf = []byte("\n[pack]\n")
+
+// Parse returns the pack that a text is, without a version if it is none. Only the head is parsed, because a
+// process that answers one call starts with it.
+func Parse(name string, text []byte) Pack {
+	p := Pack{Name: name, Text: text}
 	head := text
-	if at := bytes.Index(head, []byte("\n[pack]\n")); at >= 0 {
-		end := bytes.Index(head[at+len("\n[pack]\n"):], []byte("\n["))
-		if end >= 0 {
-			head = head[:at+len("\n[pack]\n")+end]
+	if at := bytes.Index(text, headOf); at >= 0 {
+		at += len(headOf)
+		if end := bytes.Index(text[at:], []byte("\n[")); end >= 0 {
+			head = text[:at+end]
 		}
 	}
 	var file struct {
 		Pack Head `toml:"pack"`
 	}
-	if err := toml.Unmarshal(head, &file); err != nil || file.Pack.Version < 1 {
-		return Pack{}, false
+	if err := toml.Unmarshal(head, &file); err == nil {
+		p.Head = file.Pack
 	}
-	return Pack{Name: name, Text: text, Head: file.Pack}, true
+	return p
 }

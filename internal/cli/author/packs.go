@@ -56,7 +56,7 @@ another version. stopgate packs show prints the rules.`,
 		_, err := io.WriteString(s.Out, cli.Fit(s.Out, table.String()))
 		return err
 	}
-	cmd.AddCommand(newShowPack(s))
+	cmd.AddCommand(newShowPack(s), newPacksDiff(s))
 	return cmd
 }
 
@@ -73,21 +73,30 @@ func newShowPack(s cli.Streams) *cobra.Command {
 	}
 	format := cli.FormatFlag(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		p, ok := packs.Lookup(args[0])
-		if !ok {
-			hint := diag.DidYouMean(args[0], packs.Names())
-			if hint == "" {
-				hint = "stopgate packs lists them"
-			}
-			return cli.Hinted(fmt.Errorf("there is no pack %q", args[0]), hint)
+		p, err := packNamed(args[0])
+		if err != nil {
+			return err
 		}
 		if *format == "json" {
 			shown := newPackJSON(p)
 			shown.Text = string(p.Text)
 			return cli.WriteJSON(s.Out, shown)
 		}
-		_, err := s.Out.Write(p.Text)
+		_, err = s.Out.Write(p.Text)
 		return err
 	}
 	return cmd
+}
+
+// packNamed returns a pack of this program.
+func packNamed(name string) (packs.Pack, error) {
+	p, ok := packs.Lookup(name)
+	if !ok {
+		hint := diag.DidYouMean(name, packs.Names())
+		if hint == "" {
+			hint = "stopgate packs lists them"
+		}
+		return p, cli.Hinted(fmt.Errorf("there is no pack %q", name), hint)
+	}
+	return p, nil
 }
