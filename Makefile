@@ -3,7 +3,7 @@
 #            client libraries against the gateway
 GO ?= go
 
-.PHONY: run build cross release release-test image site tools house playground prove clients test test-long agents peers evidence learning bench bench-gateway fuzz properties check clean
+.PHONY: run build cross release release-test image site tools house playground prove clients test test-long agents servers peers evidence learning bench bench-gateway fuzz properties check clean
 
 run: build
 	./bin/stopgate demo
@@ -96,6 +96,10 @@ test: tools
 # properties draw new cases.
 test-long:
 	STOPGATE_LONG=1 STOPGATE_SEED=random $(GO) test -timeout 40m ./...
+
+# Servers that packs know, installed by name, against the table of known tools.
+servers:
+	cd interop/mcp && STOPGATE_SERVERS=1 $(GO) test -count=1 -v -run TestPacksKnowTheServers .
 
 # Other gateways that the benchmarks compare with, where they are installed.
 peers:
