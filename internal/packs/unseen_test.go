@@ -88,7 +88,7 @@ func TestShellNumbers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for half, of := range rows {
+	for _, of := range rows {
 		for _, name := range slices.Sorted(maps.Keys(of)) {
 			n := of[name]
 			if n.wrong > 0 {
