@@ -14,6 +14,30 @@ var languagePacks = []string{"go", "node", "python", "rust", "jvm", "ruby", "php
 // toolPacks are the packs of tools.
 var toolPacks = []string{"git", "github-cli", "docker-read", "kubernetes-read", "cloud-read", "terraform-read", "deploy-read", "linters"}
 
+// programs are the programs that the packs of tools know, for people who use them whatever the project has.
+var programs = []struct {
+	pack  string
+	names []string
+}{
+	{"git", []string{"git"}},
+	{"github-cli", []string{"gh"}},
+	{"docker-read", []string{"docker", "podman"}},
+	{"kubernetes-read", []string{"kubectl", "helm"}},
+	{"cloud-read", []string{"aws", "gcloud", "az"}},
+	{"terraform-read", []string{"terraform", "tofu"}},
+	{"deploy-read", []string{"flyctl", "heroku", "vercel", "wrangler", "pulumi", "ansible"}},
+}
+
+// Installed adds the tools whose programs are installed on the machine. Their packs only permit to look.
+func (p *Project) Installed(has func(program string) bool) {
+	for _, t := range programs {
+		if i := slices.IndexFunc(t.names, has); i >= 0 && !p.Has(t.pack) {
+			p.Tools = append(p.Tools, Found{t.pack, t.names[i] + " is installed"})
+		}
+	}
+	slices.SortFunc(p.Tools, func(a, b Found) int { return strings.Compare(a.Name, b.Name) })
+}
+
 // Packs returns the names of the packs that the policy uses, in its order.
 func (p Project) Packs() []string {
 	list := []string{"coding", "flow", "unix", "databases-read"}

@@ -202,3 +202,19 @@ func TestReadIsDeterministic(t *testing.T) {
 		}
 	}
 }
+
+// Programs that are installed bring packs that only look, each once.
+func TestInstalled(t *testing.T) {
+	p, err := project.Read(fstest.MapFS{"go.mod": {Data: []byte("module x\n")}, "Dockerfile": {Data: []byte("FROM scratch\n")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := p.Packs()
+	p.Installed(func(program string) bool { return program == "podman" || program == "helm" || program == "az" })
+	if got, want := p.Packs(), append(before, "kubernetes-read", "cloud-read"); !slices.Equal(got, want) {
+		t.Errorf("packs %q, want %q", got, want)
+	}
+	if i := slices.IndexFunc(p.Tools, func(f project.Found) bool { return f.Name == "docker-read" }); i < 0 || p.Tools[i].Source != "Dockerfile" {
+		t.Errorf("tools %v", p.Tools)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -106,6 +107,10 @@ func newPlanner(dir string) (*planner, error) {
 		return nil, fmt.Errorf("start: %w", err)
 	}
 	p.project.System = runtime.GOOS
+	p.project.Installed(func(program string) bool {
+		_, err := exec.LookPath(program)
+		return err == nil
+	})
 	p.found = hosts.FindHosts()
 	if p.program, p.gate, err = hosts.Programs(); err != nil {
 		return nil, fmt.Errorf("start: %w", err)
