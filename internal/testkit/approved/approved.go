@@ -14,6 +14,7 @@ import (
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/learn"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/store/backend"
 	"github.com/stopgate/stopgate/internal/store/kinds"
 )
 
@@ -64,10 +65,15 @@ type Gate struct {
 // New returns a gate with a policy. Definitions are those of the tools.
 func New(program *policy.Program, definitions map[string]*stopgate.ToolDefinition) (*Gate, error) {
 	g := &Gate{Program: program, Definitions: definitions, args: map[stopgate.ProposalID][]byte{}}
-	var err error
-	g.gate, err = gate.New(program, gate.WithStore(kinds.Memory()), gate.WithDenyMode(gate.DenyToolResult), gate.WithApprover(g), gate.WithRecorder(g),
-		gate.WithClock(func() time.Time { return g.call.At }))
+	err := g.open(kinds.Memory(), g)
 	return g, err
+}
+
+// open makes the gate.
+func (g *Gate) open(state backend.State, approver gate.Approver) (err error) {
+	g.gate, err = gate.New(g.Program, gate.WithStore(state), gate.WithDenyMode(gate.DenyToolResult), gate.WithApprover(approver), gate.WithRecorder(g),
+		gate.WithClock(func() time.Time { return g.call.At }))
+	return err
 }
 
 // Abilities implements [gate.Approver]: somebody is there.
