@@ -46,13 +46,13 @@ func TestAgentFollowsTheBundle(t *testing.T) {
 	s.types("write\r")
 	s.sees("generation one", "First.")
 	op.release("generation two")
-	s.sees("the policy bundle of generation 2 is in force")
+	s.sees("the policy bundle of generation 2 is in force", "(?m)^>$")
 	s.types("again\r")
 	s.sees("generation two", "Second.")
 	if err := os.Rename(channel, channel+".gone"); err != nil {
 		t.Fatal(err)
 	}
-	s.sees("the policy bundle is too old")
+	s.sees("the policy bundle is too old", "(?m)^>$")
 	s.types("again\r")
 	s.sees("the policy bundle of this gate is too old", "Third.")
 	if err := os.Rename(channel+".gone", channel); err != nil {

@@ -227,7 +227,7 @@ func TestAgentKeys(t *testing.T) {
 	s.types("\x1b")
 	s.sees("Nothing was granted")
 	s.types("e")
-	s.sees("changed to .*b.txt", "edited by", "Done.")
+	s.sees("changed to .*b.txt", "edited by", "Done.", "(?m)^>$")
 	s.types("/quit\r")
 	s.ends(cli.ExitOK)
 	if s.file("a.txt") != "(none)" || !strings.HasPrefix(s.file("b.txt"), "line 1\n") {

@@ -3,7 +3,6 @@ package author
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -49,19 +48,44 @@ It writes Markdown, a section for each pack that changed, and nothing if none di
 			return nil
 		},
 	}
+	format := cli.FormatFlag(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		changes, err := packChanges(args[0], args[1:])
 		if err != nil {
 			return err
 		}
-		for _, c := range changes {
-			if err := c.write(s.Out); err != nil {
-				return err
-			}
+		var text strings.Builder
+		list := make([]packChangeJSON, len(changes))
+		for i, c := range changes {
+			text.WriteString(c.section())
+			list[i] = c.json()
 		}
-		return nil
+		return format.Print(s.Out, list, text.String())
 	}
 	return cmd
+}
+
+// packChangeJSON is a change for programs; it changes only by addition.
+type packChangeJSON struct {
+	Pack    string   `json:"pack"`
+	Old     int      `json:"old,omitempty"` // versions; absent: there is none
+	New     int      `json:"new,omitempty"`
+	Permits []string `json:"permits"`     // sentences of the new version only
+	Not     []string `json:"not_permits"` // sentences of the old version only
+	Calls   any      `json:"calls,omitempty"`
+}
+
+func (c packChange) json() packChangeJSON {
+	out := packChangeJSON{Pack: c.name, Old: c.old.Version, New: c.new.Version, Permits: without(c.new.Permits, c.old.Permits), Not: without(c.old.Permits, c.new.Permits)}
+	if c.calls != nil {
+		out.Calls = differenceJSON(c.calls)
+	}
+	return out
+}
+
+// without returns the sentences of a list that another one lacks.
+func without(list, other []string) []string {
+	return slices.DeleteFunc(append([]string{}, list...), func(s string) bool { return slices.Contains(other, s) })
 }
 
 // packChanges compares packs with an earlier text, or with a directory of them.
@@ -127,8 +151,8 @@ func packNamesIn(dir string) ([]string, error) {
 	return names, nil
 }
 
-// write writes a change as a section of release notes.
-func (c packChange) write(out io.Writer) error {
+// section is a change as a section of release notes.
+func (c packChange) section() string {
 	var b strings.Builder
 	switch {
 	case c.old.Version == 0:
@@ -140,19 +164,14 @@ func (c packChange) write(out io.Writer) error {
 	default:
 		fmt.Fprintf(&b, "## %s: version %d to %d\n", c.name, c.old.Version, c.new.Version)
 	}
-	for _, p := range c.new.Permits {
-		if !slices.Contains(c.old.Permits, p) {
-			fmt.Fprintf(&b, "\n- permits %s\n", p)
-		}
+	for _, p := range without(c.new.Permits, c.old.Permits) {
+		fmt.Fprintf(&b, "\n- permits %s\n", p)
 	}
-	for _, p := range c.old.Permits {
-		if !slices.Contains(c.new.Permits, p) {
-			fmt.Fprintf(&b, "\n- no longer permits %s\n", visible.Text(p))
-		}
+	for _, p := range without(c.old.Permits, c.new.Permits) {
+		fmt.Fprintf(&b, "\n- no longer permits %s\n", visible.Text(p))
 	}
 	if c.calls != nil {
 		fmt.Fprintf(&b, "\n```\n%s```\n", differenceText(c.calls))
 	}
-	_, err := fmt.Fprintln(out, b.String())
-	return err
+	return b.String() + "\n"
 }
