@@ -236,6 +236,20 @@ export type Approval = {
   }[];
   /** every rule that asks, and the code of every list that does without one */
   readonly asking?: readonly string[];
+  /** the grants to offer while the question waits, the most useful first */
+  readonly extensions?: readonly {
+    readonly name: "directory" | "subcommand" | "host" | "exact";
+    readonly title: string;
+    /** all calls that then run without a question */
+    readonly sentence: string;
+    readonly wider?: readonly {
+      readonly pointer: string;
+      readonly how: "below" | "like";
+      readonly text?: string;
+    }[];
+    /** a value that then runs without a question; absent for the call itself */
+    readonly example?: string;
+  }[];
   readonly until?: string;
   /** who may answer, and how many have to approve */
   readonly requirement?: {
@@ -260,7 +274,7 @@ export type Grant = {
   readonly code: string;
   readonly values: readonly {
     readonly pointer: string;
-    readonly how: "equal" | "below" | "words" | "free";
+    readonly how: "equal" | "below" | "words" | "like" | "free";
     readonly text?: string;
   }[];
   readonly by: string;

@@ -222,6 +222,22 @@ class Gate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalExtensionWider:
+    pointer: str
+    how: Literal["below", "like"]
+    text: Optional[str] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalExtension:
+    name: Literal["directory", "subcommand", "host", "exact"]
+    title: str
+    sentence: str
+    wider: Optional[tuple[ApprovalExtensionWider, ...]] = None
+    example: Optional[str] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalRequirement:
     """Who may answer, and how many have to approve."""
 
@@ -251,6 +267,7 @@ class Approval:
     args: Optional[str] = None
     leaves: Optional[tuple[dict[str, Any], ...]] = None
     asking: Optional[tuple[str, ...]] = None
+    extensions: Optional[tuple[ApprovalExtension, ...]] = None
     until: Optional[str] = None
     requirement: Optional[ApprovalRequirement] = None
     consents: Optional[tuple[dict[str, Any], ...]] = None
@@ -286,7 +303,7 @@ class Approvals:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GrantValue:
     pointer: str
-    how: Literal["equal", "below", "words", "free"]
+    how: Literal["equal", "below", "words", "like", "free"]
     text: Optional[str] = None
 
 
