@@ -49,6 +49,7 @@ func TestChromium(t *testing.T) {
 // readable reads the first page without scripts.
 func readable(t *testing.T, b *browser.Browser, at string) {
 	b.Opens(at + "/latest/")
+	wait(t, b, `location.protocol === "http:" && document.readyState === "complete"`)
 	page := b.Sees("</html>")
 	for _, text := range []string{"Without a gate", "secrets stay out of reach", `src="assets/session.svg"`, "The policy language"} {
 		if !strings.Contains(page, text) {
