@@ -68,7 +68,7 @@ mount -t proc proc root/proc && mount --rbind /dev root/dev
 chroot root sh -euc "$1"' "$DEB" "$INSIDE" 2>&1`, "DEB="+one(t, dir, "stopgate_*_amd64.deb"), "INSIDE="+`
 cd /opt/new; export HOME=/opt/new DEBIAN_FRONTEND=noninteractive PATH=/usr/sbin:/usr/bin:/sbin:/bin XDG_STATE_HOME=/opt/new/state
 unset XDG_RUNTIME_DIR XDG_DATA_HOME MANPATH
-traces() { find / -xdev -name "*stopgate*" -not -path "/opt/*" -not -path "/tmp/*" -not -path "/root/*" -not -path "/work/*" -not -path "/proc/*" -not -path "/var/log/*" -not -path "/var/cache/man/*" 2>/dev/null | sort; }
+traces() { find / -xdev -name "*stopgate*" -not -path "/opt/*" -not -path "/tmp/*" -not -path "/root/*" -not -path "/proc/*" -not -path "/var/log/*" -not -path "/var/cache/man/*" 2>/dev/null | sort; }
 traces >before
 began=$(date +%s%N)
 apt-get install -y --no-install-recommends ./stopgate.deb >log 2>&1 || { cat log; exit 1; }

@@ -1,4 +1,4 @@
-// Gatewaybench measures the gateway as its users run it, beside proxies that look at nothing:
+// Command gatewaybench measures the gateway as its users run it, beside proxies that look at nothing:
 //
 //	make bench-gateway
 //

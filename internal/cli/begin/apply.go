@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/stopgate/stopgate/internal/cli/hosts"
 	"github.com/stopgate/stopgate/internal/config"
 )
 
@@ -73,7 +74,7 @@ func (p *planner) announce(j *journal, out *plan, trusts bool) error {
 	for _, ch := range out.changes {
 		s := &step{Part: ch.part, Host: ch.host, File: ch.file, Created: ch.before == nil, Is: sum(ch.after), Servers: ch.servers}
 		if s.Created {
-			file, err := target(ch.file)
+			file, err := hosts.Behind(ch.file)
 			if err != nil {
 				return fmt.Errorf("start: %w", err)
 			}

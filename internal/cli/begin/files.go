@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/stopgate/stopgate/internal/cli/hosts"
 	"github.com/stopgate/stopgate/internal/system/atomicfile"
 )
 
@@ -34,25 +35,6 @@ func readFile(path string) ([]byte, error) {
 	return text, err
 }
 
-// target follows the links of a path, also to a file that does not exist.
-func target(path string) (string, error) {
-	for range 40 {
-		link, err := os.Readlink(path)
-		if err != nil {
-			return path, nil
-		}
-		if !filepath.IsAbs(link) {
-			dir, err := filepath.EvalSymlinks(filepath.Dir(path))
-			if err != nil {
-				return "", err
-			}
-			link = filepath.Join(dir, link)
-		}
-		path = link
-	}
-	return "", fmt.Errorf("%s: there are too many links", path)
-}
-
 // missing lists the directories of a path that do not exist, the outermost first.
 func missing(path string) (list []string) {
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
@@ -72,7 +54,7 @@ func writeFile(path string, before, after []byte, mode fs.FileMode) error {
 	if (now == nil) != (before == nil) || !bytes.Equal(now, before) {
 		return fmt.Errorf("%s was changed by another program meanwhile", path)
 	}
-	file, err := target(path)
+	file, err := hosts.Behind(path)
 	if err != nil {
 		return err
 	}

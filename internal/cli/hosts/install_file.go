@@ -26,9 +26,9 @@ func readSettings(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// behindLinks resolves the links of a path, also to a file that does not exist yet: settings
-// are often links into a repository.
-func behindLinks(path string) (string, error) {
+// Behind resolves the links of a path, also to a file that does not exist yet: settings are often links
+// into a repository.
+func Behind(path string) (string, error) {
 	for range 40 {
 		target, err := os.Readlink(path)
 		if err != nil {
@@ -48,7 +48,7 @@ func behindLinks(path string) (string, error) {
 
 // replaceSettings replaces the file atomically and keeps a copy of its old text next to it.
 func replaceSettings(p *install.Plan, before, after []byte) error {
-	file, err := behindLinks(p.File)
+	file, err := Behind(p.File)
 	if err != nil {
 		return err
 	}

@@ -72,7 +72,7 @@ func (w writer) server(words bool) string {
 // there twice is the same as once.
 func TestInsertAndRemove(t *testing.T) {
 	property.Check(t, func(rt *rapid.T) {
-		path := rapid.SampledFrom([]string{"/work/shop/.mcp.json", "/home/u/.gemini/settings.json", "/work/shop/opencode.jsonc", "/work/shop/crush.json", "/home/u/.codex/config.toml"}).Draw(rt, "file")
+		path := rapid.SampledFrom([]string{"/srv/shop/.mcp.json", "/home/u/.gemini/settings.json", "/srv/shop/opencode.jsonc", "/srv/shop/crush.json", "/home/u/.codex/config.toml"}).Draw(rt, "file")
 		f := file(t, path)
 		w := writer{rt, !strings.HasSuffix(path, ".mcp.json")}
 		var text string

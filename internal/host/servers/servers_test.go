@@ -12,7 +12,7 @@ const program = "/usr/local/bin/stopgate"
 
 func file(t *testing.T, path string) servers.File {
 	t.Helper()
-	for _, f := range servers.Files(servers.Location{Home: "/home/u", Dir: "/work/shop"}) {
+	for _, f := range servers.Files(servers.Location{Home: "/home/u", Dir: "/srv/shop"}) {
 		if f.Path == path {
 			return f
 		}
@@ -24,28 +24,28 @@ func file(t *testing.T, path string) servers.File {
 // Every agent's format, as its documentation writes it, before and after.
 func TestFormats(t *testing.T) {
 	for _, c := range []struct{ path, before, after string }{
-		{"/work/shop/.mcp.json",
+		{"/srv/shop/.mcp.json",
 			"{\n  \"mcpServers\": {\n    \"github\": { \"command\": \"npx\", \"args\": [\"-y\", \"@modelcontextprotocol/server-github\"], \"env\": {\"T\": \"${T}\"} },\n    \"wiki\": {\"type\": \"http\", \"url\": \"https://wiki.example.com/mcp\"}\n  }\n}\n",
 			"{\n  \"mcpServers\": {\n    \"github\": { \"command\": \"/usr/local/bin/stopgate\", \"args\": [\"mcp\", \"--name\", \"github\", \"--\", \"npx\", \"-y\", \"@modelcontextprotocol/server-github\"], \"env\": {\"T\": \"${T}\"} },\n    \"wiki\": {\"type\": \"http\", \"url\": \"https://wiki.example.com/mcp\"}\n  }\n}\n"},
 		{"/home/u/.claude.json",
-			`{"numStartups":3,"mcpServers":{"a":{"command":"x"}},"projects":{"/work/shop":{"mcpServers":{"b":{"command":"y","args":[]}}},"/other":{"mcpServers":{"c":{"command":"z","args":[]}}}}}`,
-			`{"numStartups":3,"mcpServers":{"a":{"command":"/usr/local/bin/stopgate", "args": [ "mcp", "--name", "a", "--", "x"]}},"projects":{"/work/shop":{"mcpServers":{"b":{"command":"/usr/local/bin/stopgate","args":["mcp", "--name", "b", "--", "y"]}}},"/other":{"mcpServers":{"c":{"command":"z","args":[]}}}}}`},
+			`{"numStartups":3,"mcpServers":{"a":{"command":"x"}},"projects":{"/srv/shop":{"mcpServers":{"b":{"command":"y","args":[]}}},"/other":{"mcpServers":{"c":{"command":"z","args":[]}}}}}`,
+			`{"numStartups":3,"mcpServers":{"a":{"command":"/usr/local/bin/stopgate", "args": [ "mcp", "--name", "a", "--", "x"]}},"projects":{"/srv/shop":{"mcpServers":{"b":{"command":"/usr/local/bin/stopgate","args":["mcp", "--name", "b", "--", "y"]}}},"/other":{"mcpServers":{"c":{"command":"z","args":[]}}}}}`},
 		{"/home/u/.codex/config.toml",
 			"model = \"o\" # mine\n\n[mcp_servers.files]\ncommand = 'npx' # a comment\nargs = [\n  \"-y\", # yes\n  \"server\",\n]\n\n[mcp_servers.plain]\n  command = \"run\"\n\n[mcp_servers.far]\nurl = \"https://x.example.com/mcp\"\n",
 			"model = \"o\" # mine\n\n[mcp_servers.files]\ncommand = \"/usr/local/bin/stopgate\" # a comment\nargs = [\"mcp\", \"--name\", \"files\", \"--\", 'npx', \n  \"-y\", # yes\n  \"server\",\n]\n\n[mcp_servers.plain]\n  args = [ \"mcp\", \"--name\", \"plain\", \"--\", \"run\"]\ncommand = \"/usr/local/bin/stopgate\"\n\n[mcp_servers.far]\nurl = \"https://x.example.com/mcp\"\n"},
-		{"/work/shop/.codex/config.toml",
+		{"/srv/shop/.codex/config.toml",
 			"mcp_servers = { a = { command = \"x\", env = { A = \"1\" } }, b = { args = [], command = \"y\" } }\n",
 			"mcp_servers = { a = { args = [ \"mcp\", \"--name\", \"a\", \"--\", \"x\"], command = \"/usr/local/bin/stopgate\", env = { A = \"1\" } }, b = { args = [\"mcp\", \"--name\", \"b\", \"--\", \"y\"], command = \"/usr/local/bin/stopgate\" } }\n"},
 		{"/home/u/.gemini/settings.json",
 			"{\n  // servers\n  \"mcpServers\": {\n    \"a\": {\n      \"args\": [\n        \"server.py\", // the server\n      ],\n      \"command\": \"python\",\n    },\n  },\n}\n",
 			"{\n  // servers\n  \"mcpServers\": {\n    \"a\": {\n      \"args\": [\"mcp\", \"--name\", \"a\", \"--\", \"python\", \n        \"server.py\", // the server\n      ],\n      \"command\": \"/usr/local/bin/stopgate\",\n    },\n  },\n}\n"},
-		{"/work/shop/opencode.jsonc",
+		{"/srv/shop/opencode.jsonc",
 			`{"mcp": {"a": {"type": "local", "command": [ "bun", "x", "s" ], "enabled": true}, "b": {"type": "remote", "url": "https://b.example.com"}}}`,
 			`{"mcp": {"a": {"type": "local", "command": ["/usr/local/bin/stopgate", "mcp", "--name", "a", "--",  "bun", "x", "s" ], "enabled": true}, "b": {"type": "remote", "url": "https://b.example.com"}}}`},
-		{"/work/shop/.crush.json",
+		{"/srv/shop/.crush.json",
 			`{"mcp": {"a": {"type": "stdio", "command": "node", "args": ["s.js"]}, "b": {"type": "http", "url": "https://b.example.com"}}}`,
 			`{"mcp": {"a": {"type": "stdio", "command": "/usr/local/bin/stopgate", "args": ["mcp", "--name", "a", "--", "node", "s.js"]}, "b": {"type": "http", "url": "https://b.example.com"}}}`},
-		{"/work/shop/.vscode/mcp.json",
+		{"/srv/shop/.vscode/mcp.json",
 			`{"servers": {"a": {"type": "stdio", "command": "n\u0070x", "args": []}}, "inputs": []}`,
 			`{"servers": {"a": {"type": "stdio", "command": "/usr/local/bin/stopgate", "args": ["mcp", "--name", "a", "--", "n\u0070x"]}}, "inputs": []}`},
 	} {
@@ -71,14 +71,14 @@ func TestFormats(t *testing.T) {
 // What has another form, or a gate already, stays, and the reason is known.
 func TestServersThatStay(t *testing.T) {
 	for _, c := range []struct{ path, text, problem string }{
-		{"/work/shop/.mcp.json", `{"mcpServers":{"a":{"url":"https://a.example.com/mcp","headers":{"Authorization":"x"}}}}`, "it has an address"},
-		{"/work/shop/.mcp.json", `{"mcpServers":{"a":{"command":["x"]}}}`, "unusual form"},
-		{"/work/shop/.mcp.json", `{"mcpServers":{"a":{"command":"x","args":"y"}}}`, "unusual form"},
-		{"/work/shop/.mcp.json", `{"mcpServers":{"a":{"command":"x","args":[1]}}}`, "not all texts"},
-		{"/work/shop/.mcp.json", `{"mcpServers":{"a":{}}}`, "no command"},
-		{"/work/shop/.mcp.json", `{"mcpServers":{"a":"x"}}`, "no table"},
-		{"/work/shop/.mcp.json", `{"mcpServers":{"a":{"command":"stopgate","args":["mcp","--","x"]}}}`, ""},
-		{"/work/shop/opencode.json", `{"mcp":{"a":{"command":"x"}}}`, "unusual form"},
+		{"/srv/shop/.mcp.json", `{"mcpServers":{"a":{"url":"https://a.example.com/mcp","headers":{"Authorization":"x"}}}}`, "it has an address"},
+		{"/srv/shop/.mcp.json", `{"mcpServers":{"a":{"command":["x"]}}}`, "unusual form"},
+		{"/srv/shop/.mcp.json", `{"mcpServers":{"a":{"command":"x","args":"y"}}}`, "unusual form"},
+		{"/srv/shop/.mcp.json", `{"mcpServers":{"a":{"command":"x","args":[1]}}}`, "not all texts"},
+		{"/srv/shop/.mcp.json", `{"mcpServers":{"a":{}}}`, "no command"},
+		{"/srv/shop/.mcp.json", `{"mcpServers":{"a":"x"}}`, "no table"},
+		{"/srv/shop/.mcp.json", `{"mcpServers":{"a":{"command":"stopgate","args":["mcp","--","x"]}}}`, ""},
+		{"/srv/shop/opencode.json", `{"mcp":{"a":{"command":"x"}}}`, "unusual form"},
 		{"/home/u/.codex/config.toml", "mcp_servers.a.command = \"x\"\n", ""},
 	} {
 		f := file(t, c.path)
@@ -92,7 +92,7 @@ func TestServersThatStay(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"{", `{"mcpServers":{},"mcpServers":{}}`, "[1]", "// no comments here\n{}"} {
-		if _, _, err := file(t, "/work/shop/.mcp.json").Insert([]byte(text), servers.Gate{Program: program}); err == nil {
+		if _, _, err := file(t, "/srv/shop/.mcp.json").Insert([]byte(text), servers.Gate{Program: program}); err == nil {
 			t.Errorf("%s: no error", text)
 		}
 	}
@@ -103,7 +103,7 @@ func TestServersThatStay(t *testing.T) {
 
 // Only the gate that Insert put there is taken away, also from a text that others changed since.
 func TestRemoveTakesOnlyItsOwn(t *testing.T) {
-	f := file(t, "/work/shop/.mcp.json")
+	f := file(t, "/srv/shop/.mcp.json")
 	text := `{"mcpServers":{"own":{"command":"stopgate","args":["mcp","--","x"]},"a":{"command":"y"},"b":{"command":"z","args":["1"]}}}`
 	after, changed, err := f.Insert([]byte(text), servers.Gate{Program: program})
 	if err != nil || len(changed) != 2 {
