@@ -32,7 +32,7 @@ var layers = [][]string{
 	{"internal/schema"},
 	{"internal/visible"},
 	{"internal/system/stack"},
-	{"internal/system/owner", "internal/system/atomicfile", "internal/system/peer"},
+	{"internal/system/owner", "internal/system/atomicfile", "internal/system/peer", "internal/system/httpserver"},
 	{"internal/record/spool"},
 	{"internal/bundle"},
 	{"internal/bundle/channel"},

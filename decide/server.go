@@ -14,6 +14,7 @@ import (
 	"github.com/stopgate/stopgate/approve"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/approve/page"
+	"github.com/stopgate/stopgate/internal/system/httpserver"
 )
 
 // Options configure a [Server].
@@ -148,6 +149,7 @@ func (s *Server) serve(ln net.Listener, h http.Handler) error {
 	server := &http.Server{
 		Handler: s.busy.count(h), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: s.options.Trouble,
 	}
+	httpserver.CloseUnused(server)
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()

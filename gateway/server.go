@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/stopgate/stopgate/internal/system/httpserver"
 )
 
 // shutdownGrace is the time after draining in which exchanges write their error events and rows.
@@ -25,6 +27,7 @@ func (g *Gateway) Serve(ctx context.Context, ln net.Listener) error {
 		ErrorLog:          Complaints(g.log),
 		TLSConfig:         g.serverTLS(),
 	}
+	httpserver.CloseUnused(srv)
 	failed := make(chan error, 1)
 	go func() {
 		if srv.TLSConfig != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/stopgate/stopgate/gateway"
 	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/store/backend"
+	"github.com/stopgate/stopgate/internal/system/httpserver"
 	"github.com/stopgate/stopgate/mcpgate"
 )
 
@@ -57,6 +58,7 @@ func (r *mcpRun) serveHTTP(ctx context.Context, gw *mcpgate.Gateway, follow func
 	server := &http.Server{
 		Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: gateway.Complaints(r.log),
 	}
+	httpserver.CloseUnused(server)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(ln) }()
 	r.tell("listening on " + at.MCP)
