@@ -51,16 +51,19 @@ func workplace(t *testing.T) (dir string) {
 // ran returns what a shell starts for a line: each command with its words in brackets, sorted.
 func ran(t *testing.T, dir, program, line string) []string {
 	t.Helper()
-	record := filepath.Join(dir, "record")
-	if err := os.WriteFile(record, nil, 0o644); err != nil {
+	// A file for each run: a shell may end before the first program of a pipe has written.
+	file, err := os.CreateTemp(dir, "record")
+	if err != nil {
 		t.Fatal(err)
 	}
+	defer os.Remove(file.Name())
+	defer file.Close()
 	cmd := exec.Command(program, "-c", line+"\nwait")
 	cmd.Dir = filepath.Join(dir, "work")
-	cmd.Env = []string{"PATH=" + filepath.Join(dir, "bin") + ":" + os.Getenv("PATH"), "HOME=" + filepath.Join(dir, "home"), "RECORD=" + record, "ZDOTDIR=" + dir}
+	cmd.Env = []string{"PATH=" + filepath.Join(dir, "bin") + ":" + os.Getenv("PATH"), "HOME=" + filepath.Join(dir, "home"), "RECORD=" + file.Name(), "ZDOTDIR=" + dir}
 	cmd.Stdin = strings.NewReader("")
 	_ = cmd.Run() // a failed command ran nothing
-	text, err := os.ReadFile(record)
+	text, err := os.ReadFile(file.Name())
 	if err != nil {
 		t.Fatal(err)
 	}
