@@ -21,6 +21,7 @@ type Test struct {
 	kind        condition.Kind
 	Restrictive bool
 	literals    []commandLiteral // const, enum, prefix: compared by words
+	odd         bool             // some literal has more than plain words
 	usages      *usage.List
 	unsure      *usage.List            // with <system> for words that may name one; nil without it
 	text        plaintext.SpellingTest // other kinds: compared as text
@@ -105,7 +106,7 @@ func (t *Test) compileWords(s condition.Spec) *condition.SpecError {
 			}
 			return condition.Invalid(i, "is not a plain command, so the condition never matches", hint)
 		case !plain:
-			c.raw = strings.TrimSpace(lit.Text)
+			c.raw, t.odd = strings.TrimSpace(lit.Text), true
 		}
 		t.literals = append(t.literals, c)
 	}
@@ -127,19 +128,19 @@ func (t *Test) command(v *Value, i int) bool {
 	if !t.Restrictive {
 		return l.Plain && i < len(l.Commands) && t.grants(v, i)
 	}
-	if t.raw(v.text) {
+	if t.written(v) {
 		return true
 	}
 	if i < len(l.Commands) {
 		for k := i; k < l.Commands[i].End; k++ {
-			if t.suspects(l, k) {
+			if t.suspects(v, l, k) {
 				return true
 			}
 		}
 	}
 	if other := v.OtherLine(); other != nil {
 		for k := range other.Commands {
-			if t.suspects(other, k) {
+			if t.suspects(v, other, k) {
 				return true
 			}
 		}
@@ -248,7 +249,7 @@ func (t *Test) Names(value *condition.Value, i int) bool {
 	case i >= len(l.Commands):
 		return false
 	case t.Restrictive:
-		return t.suspects(l, i)
+		return t.suspects(v, l, i)
 	}
 	return l.Plain && t.grants(v, i)
 }

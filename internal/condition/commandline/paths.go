@@ -77,18 +77,18 @@ func (t *PathTest) Command(v *condition.Value, i int) bool { return t.command(Of
 func (t *PathTest) command(v *Value, i int) bool {
 	l := v.Line()
 	if !t.Restrictive {
-		return l.Plain && i < len(l.Commands) && t.grants(v, &l.Commands[i])
+		return l.Plain && i < len(l.Commands) && t.grants(v, l, i)
 	}
 	if i < len(l.Commands) {
 		for k := i; k < l.Commands[i].End; k++ {
-			if t.suspects(v, &l.Commands[k]) {
+			if t.suspects(v, l, k) {
 				return true
 			}
 		}
 	}
 	if other := v.OtherLine(); other != nil {
 		for k := range other.Commands {
-			if t.suspects(v, &other.Commands[k]) {
+			if t.suspects(v, other, k) {
 				return true
 			}
 		}
@@ -96,52 +96,51 @@ func (t *PathTest) command(v *Value, i int) bool {
 	return false
 }
 
-func (t *PathTest) grants(v *Value, c *shell.Command) bool {
+func (t *PathTest) grants(v *Value, l *shell.Line, i int) bool {
+	c := &l.Commands[i]
 	certain := effect.Certain(c.Program())
 	inside := true
-	effect.Paths(c, func(path *shell.Word, use effect.Use, redirected bool) bool {
-		if use&t.use == 0 || use&effect.Suspected != 0 || !redirected && !certain {
+	v.paths(l, i, func(p *namedPath) bool {
+		if p.use&t.use == 0 || p.use&effect.Suspected != 0 || !p.redirected && !certain {
 			return true
 		}
-		text, certain := t.base.from(path.Text, c.Moved, c.Into, c.Sure)
-		inside = path.Literal && !path.Glob && certain && judgeWord(t.path, v, text)
+		text, certain := t.base.from(p.word.Text, c.Moved, c.Into, c.Sure)
+		inside = p.word.Literal && !p.word.Glob && certain && judgeWord(t.path, v.Word(text))
 		return inside
 	})
 	return inside
 }
 
-func (t *PathTest) suspects(v *Value, c *shell.Command) bool {
+func (t *PathTest) suspects(v *Value, l *shell.Line, i int) bool {
 	hit := false
-	effect.Paths(c, func(path *shell.Word, use effect.Use, _ bool) bool {
-		hit = t.suspect(v, c, path, use)
+	v.paths(l, i, func(p *namedPath) bool {
+		hit = t.suspect(&l.Commands[i], p)
 		return !hit
 	})
 	return hit
 }
 
 // suspect evaluates one word of a command.
-func (t *PathTest) suspect(v *Value, c *shell.Command, path *shell.Word, use effect.Use) bool {
-	if use&t.use == 0 || len(path.Text) == 0 {
+func (t *PathTest) suspect(c *shell.Command, p *namedPath) bool {
+	if p.use&t.use == 0 || len(p.word.Text) == 0 {
 		return false
 	}
-	test, hit := t.testOf(c, path), false
-	allowed(test, c, path.Text, func(text []byte) bool {
-		hit = judgeWord(test, v, text)
-		return !hit
-	})
-	return hit
-}
-
-// allowed calls yield with the paths that a word may name from the directories in which its command
-// may work. A test for paths that lead out of the project uses the known directory only.
-func allowed(test condition.TextTest, c *shell.Command, word []byte, yield func(path []byte) bool) {
-	if _, outside := test.(*pathname.OutsideTest); outside {
-		if at, known := c.At(word); known {
-			yield(at)
-			return
+	test := t.testOf(c, &p.word)
+	for _, path := range allowed(test, p) {
+		if judgeWord(test, path) {
+			return true
 		}
 	}
-	c.Candidates(word, yield)
+	return false
+}
+
+// allowed returns the paths that a word may name from the directories in which its command may
+// work. A test for paths that lead out of the project uses the known directory only.
+func allowed(test condition.TextTest, p *namedPath) []*condition.Value {
+	if _, outside := test.(*pathname.OutsideTest); outside && p.there != nil {
+		return []*condition.Value{p.there}
+	}
+	return p.candidates
 }
 
 // testOf returns the test for a word of a command.
@@ -156,18 +155,18 @@ func (t *PathTest) testOf(c *shell.Command, path *shell.Word) condition.TextTest
 }
 
 // judgeWord evaluates a path that a command line names.
-func judgeWord(t condition.TextTest, line *Value, path []byte) bool {
+func judgeWord(t condition.TextTest, path *condition.Value) bool {
 	if shared, ok := t.(condition.ValueTest); ok {
-		return shared.Judge(line.Word(path))
+		return shared.Judge(path)
 	}
-	return t.Match(path)
+	return t.Match(path.Text())
 }
 
 // Names evaluates the words of one simple command.
 func (t *PathTest) Names(value *condition.Value, i int) bool {
 	v := Of(value)
 	l := v.Line()
-	return t.Restrictive && i < len(l.Commands) && t.suspects(v, &l.Commands[i])
+	return t.Restrictive && i < len(l.Commands) && t.suspects(v, l, i)
 }
 
 // WithRedirects returns the test: it evaluates redirections itself.
@@ -180,18 +179,17 @@ func (t *PathTest) Suspect(value *condition.Value) (found condition.Suspect, ok 
 	if !t.Restrictive || v.exceeds() {
 		return found, false
 	}
-	for _, l := range []*shell.Line{v.Line(), v.OtherLine()} {
+	for _, l := range [...]*shell.Line{v.Line(), v.OtherLine()} {
 		if l == nil {
 			continue
 		}
 		for i := range l.Commands {
-			c := &l.Commands[i]
-			effect.Paths(c, func(path *shell.Word, use effect.Use, _ bool) bool {
-				written := path.Literal || path.Tilde
-				if ok && !written || !t.suspect(v, c, path, use) {
+			v.paths(l, i, func(p *namedPath) bool {
+				written := p.word.Literal || p.word.Tilde
+				if ok && !written || !t.suspect(&l.Commands[i], p) {
 					return true
 				}
-				found, ok = condition.Suspect{Word: string(path.Text), Expands: !written}, true
+				found, ok = condition.Suspect{Word: string(p.word.Text), Expands: !written}, true
 				return found.Expands
 			})
 			if ok && !found.Expands {

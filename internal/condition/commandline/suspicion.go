@@ -6,41 +6,47 @@ import (
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/pathname"
 	"github.com/stopgate/stopgate/internal/condition/shell"
-	"github.com/stopgate/stopgate/internal/condition/shell/effect"
 	"github.com/stopgate/stopgate/internal/condition/shell/programs"
 	"github.com/stopgate/stopgate/internal/condition/usage"
 )
 
-// suspects reports whether a command may satisfy the condition, from every position at which a
-// command may begin: after wrappers, assignments and words that may be empty.
-func (t *Test) suspects(l *shell.Line, i int) bool {
-	s := suspicion{test: t, command: &l.Commands[i]}
-	s.look()
-	return s.hit
+// suspects reports whether a command may satisfy the condition, from any position at which a
+// program may be named.
+func (t *Test) suspects(v *Value, l *shell.Line, i int) bool {
+	list, more := v.beginnings(l, i)
+	for k := range list {
+		if t.begins(&list[k].program, list[k].operands, l.Commands[i].Dirs) {
+			return true
+		}
+	}
+	return more && t.literals != nil && t.suspectsAnywhere(&l.Commands[i])
 }
 
-// suspicion searches for a position in one command from which it satisfies a condition.
-type suspicion struct {
-	test    *Test
-	command *shell.Command
-	judged  int  // number of positions so far
-	hit     bool // one was found
-	excess  bool // there are more positions than the limit
+// suspectsAnywhere is suspects for a condition that is evaluated at more positions than the limit.
+func (t *Test) suspectsAnywhere(c *shell.Command) (hit bool) {
+	eachBeginning(c, func(first *shell.Word, operands []shell.Word) bool {
+		program := usage.ReadProgram(first)
+		hit = t.begins(&program, operands, c.Dirs)
+		return !hit
+	})
+	return hit
 }
 
-func (s *suspicion) look() {
-	words := s.command.Words
-	if s.command.Prints && s.begins(printer) {
+// eachBeginning calls yield for every position at which a program may be named, with the words that
+// follow it, until yield returns false: the first word, and words after wrappers, assignments and
+// words that may be empty.
+func eachBeginning(c *shell.Command, yield func(first *shell.Word, operands []shell.Word) bool) {
+	if c.Prints && !yield(&printer, nil) {
 		return
 	}
 	afterWrapper, command := false, true // after a wrapper; the word may be a command
 	var program []byte                   // that may run the words after one of its words
-	for k := range words {
-		w := &words[k]
-		if (afterWrapper || command) && s.begins(words[k:]) {
+	for k := range c.Words {
+		w, following := &c.Words[k], c.Words[k+1:]
+		if (afterWrapper || command) && !yield(w, following) {
 			return
 		}
-		if bytes.IndexByte(w.Text, '=') >= 0 && s.values(w, words[k+1:min(len(words), k+1+maxValueWords)]) {
+		if bytes.IndexByte(w.Text, '=') >= 0 && !eachValue(w, following[:min(len(following), maxValueWords)], yield) {
 			return
 		}
 		name := programs.Base(w.Text)
@@ -52,51 +58,67 @@ func (s *suspicion) look() {
 	}
 }
 
-// begins evaluates one position and reports whether the search is over.
-func (s *suspicion) begins(words []shell.Word) (done bool) {
-	if s.judged++; s.test.literals == nil && s.judged > maxBeginnings {
-		s.excess = true
-		return true
-	}
-	s.hit = s.test.begins(words, s.command.Dirs)
-	return s.hit
-}
-
 // printer is the command whose output a word contains ([shell.Command.Prints]).
-var printer = []shell.Word{{Text: []byte("cat"), Literal: true}}
+var printer = shell.Word{Text: []byte("cat"), Literal: true}
 
-// values evaluates the text after each = of a word: the value alone or, if it has blanks, as a
-// command line.
-func (s *suspicion) values(w *shell.Word, following []shell.Word) (done bool) {
-	var list []shell.Word
-	for f := range bytes.FieldsFuncSeq(w.Text, func(r rune) bool { return r == ' ' }) {
-		list = append(list, shell.Word{Text: bytes.Trim(f, `'"`), Literal: w.Literal})
-	}
-	if len(list) == 1 {
-		list[0].Text = w.Text
-	}
-	list = append(list, following...)
-	line := make([]shell.Word, 0, maxValueWords+1)
-	for i, f := range list[:len(list)-len(following)] {
-		for at, b := range f.Text {
-			if b != '=' || at+1 == len(f.Text) {
-				continue
-			}
-			line = append(line[:0], shell.Word{Text: f.Text[at+1:], Literal: w.Literal})
-			line = append(line, list[i+1:min(len(list), i+1+maxValueWords)]...)
-			if s.begins(line) {
-				return true
-			}
+// eachValue calls yield for the text after each = of a word: the value alone or, if it has blanks, as
+// a command line. It reports whether yield always returned true.
+func eachValue(w *shell.Word, following []shell.Word, yield func(first *shell.Word, operands []shell.Word) bool) bool {
+	var fields []shell.Word
+	if bytes.IndexByte(w.Text, ' ') >= 0 {
+		for f := range bytes.FieldsFuncSeq(w.Text, func(r rune) bool { return r == ' ' }) {
+			fields = append(fields, shell.Word{Text: bytes.Trim(f, `'"`), Literal: w.Literal})
 		}
 	}
-	return false
+	if len(fields) < 2 {
+		return eachAssigned(&shell.Word{Text: w.Text, Literal: w.Literal}, following, yield)
+	}
+	words := append(fields, following...)
+	for i := range fields {
+		if !eachAssigned(&words[i], words[i+1:min(len(words), i+1+maxValueWords)], yield) {
+			return false
+		}
+	}
+	return true
+}
+
+// eachAssigned is eachValue for a word without blanks, or the only one.
+func eachAssigned(w *shell.Word, following []shell.Word, yield func(first *shell.Word, operands []shell.Word) bool) bool {
+	for at, b := range w.Text {
+		if b == '=' && at+1 < len(w.Text) && !yield(&shell.Word{Text: w.Text[at+1:], Literal: w.Literal}, following) {
+			return false
+		}
+	}
+	return true
+}
+
+// written reports whether the line as a text satisfies the condition. It is evaluated once for all
+// commands of the line.
+func (t *Test) written(v *Value) bool {
+	if t.text == nil && !t.odd {
+		return false
+	}
+	for _, w := range v.written {
+		if w.test == t {
+			return w.hit
+		}
+	}
+	hit := t.raw(v.text)
+	v.written = append(v.written, writtenForm{t, hit})
+	return hit
+}
+
+// writtenForm is the result of a condition for a line as a text.
+type writtenForm struct {
+	test *Test
+	hit  bool
 }
 
 // raw evaluates the line as a text.
 func (t *Test) raw(line []byte) bool {
 	trimmed := bytes.TrimSpace(line)
 	if t.text != nil {
-		return t.text.Holds(line) || t.text.Holds(trimmed)
+		return t.text.Holds(line) || len(trimmed) < len(line) && t.text.Holds(trimmed)
 	}
 	for _, lit := range t.literals {
 		rest, ok := bytes.CutPrefix(trimmed, []byte(lit.raw))
@@ -107,30 +129,34 @@ func (t *Test) raw(line []byte) bool {
 	return false
 }
 
-// begins evaluates words of which the first is a command. Words are compared as words; other kinds
+// begins evaluates a program and the words that follow it. Words are compared as words; other kinds
 // of conditions see them separated by single spaces.
-func (t *Test) begins(words []shell.Word, dirs []string) bool {
+func (t *Test) begins(program *usage.Program, operands []shell.Word, dirs []string) bool {
 	switch {
 	case t.usages != nil:
-		return t.usages.Suspects(words, dirs)
+		return t.usages.Suspects(program, operands, dirs)
 	case t.text != nil:
 		var buf [256]byte
-		return t.text.Holds(appendWords(buf[:0], words))
+		text := append(buf[:0], program.Word.Text...)
+		if len(operands) > 0 {
+			text = appendWords(append(text, ' '), operands)
+		}
+		return t.text.Holds(text)
 	}
 	for i := range t.literals {
-		if t.beginsWith(words, t.literals[i].words) {
+		if t.beginsWith(program, operands, t.literals[i].words) {
 			return true
 		}
 	}
 	return false
 }
 
-func (t *Test) beginsWith(words []shell.Word, want []string) bool {
-	if len(words) < len(want) || t.kind != condition.Prefix && len(words) != len(want) {
+func (t *Test) beginsWith(program *usage.Program, operands []shell.Word, want []string) bool {
+	if len(operands) < len(want)-1 || t.kind != condition.Prefix && len(operands) != len(want)-1 || !program.Names(want[0]) {
 		return false
 	}
-	for i, text := range want {
-		if i == 0 && !usage.SameProgram(&words[0], text) || i > 0 && string(words[i].Text) != text {
+	for i, text := range want[1:] {
+		if string(operands[i].Text) != text {
 			return false
 		}
 	}
@@ -149,9 +175,7 @@ const (
 // Unknown returns the unknown facts about the commands that a restrictive condition evaluates.
 func (t *Test) Unknown(value *condition.Value) (unknown condition.Unknown) {
 	v := Of(value)
-	unsure := *t
-	unsure.usages = t.unsure
-	for _, l := range []*shell.Line{v.Line(), v.OtherLine()} {
+	for _, l := range [...]*shell.Line{v.Line(), v.OtherLine()} {
 		if l == nil {
 			continue
 		}
@@ -159,10 +183,10 @@ func (t *Test) Unknown(value *condition.Value) (unknown condition.Unknown) {
 			return unknown | condition.UnknownCommand
 		}
 		for i := range l.Commands {
-			if unknown&condition.UnknownCommand == 0 && t.manyBeginnings(l, i) {
+			if unknown&condition.UnknownCommand == 0 && t.manyBeginnings(v, l, i) {
 				unknown |= condition.UnknownCommand
 			}
-			if unsure.usages != nil && !t.suspects(l, i) && unsure.suspects(l, i) {
+			if t.unsure != nil && !t.suspects(v, l, i) && t.doubts(v, l, i) {
 				unknown |= condition.UnknownReading
 			}
 		}
@@ -170,19 +194,22 @@ func (t *Test) Unknown(value *condition.Value) (unknown condition.Unknown) {
 	return unknown
 }
 
+// doubts reports whether a command may satisfy the condition if every word that may name <system>
+// does.
+func (t *Test) doubts(v *Value, l *shell.Line, i int) bool {
+	unsure := *t
+	unsure.usages = t.unsure
+	return unsure.suspects(v, l, i)
+}
+
 // manyBeginnings reports whether a command may begin at more positions than the limit, and the
 // condition holds at none of those below it.
-func (t *Test) manyBeginnings(l *shell.Line, i int) bool {
-	most := 1 // positions: the words and the text after each =
-	for _, w := range l.Commands[i].Words {
-		most += 1 + bytes.Count(w.Text, []byte("="))
-	}
-	if t.literals != nil || most <= maxBeginnings {
+func (t *Test) manyBeginnings(v *Value, l *shell.Line, i int) bool {
+	if t.literals != nil {
 		return false
 	}
-	s := suspicion{test: t, command: &l.Commands[i]}
-	s.look()
-	return s.excess
+	_, more := v.beginnings(l, i)
+	return more && !t.suspects(v, l, i)
 }
 
 func (t *PathTest) Unknown(value *condition.Value) (unknown condition.Unknown) {
@@ -190,7 +217,7 @@ func (t *PathTest) Unknown(value *condition.Value) (unknown condition.Unknown) {
 	if !t.Restrictive {
 		return condition.Known
 	}
-	for _, l := range []*shell.Line{v.Line(), v.OtherLine()} {
+	for _, l := range [...]*shell.Line{v.Line(), v.OtherLine()} {
 		if l == nil {
 			continue
 		}
@@ -199,23 +226,29 @@ func (t *PathTest) Unknown(value *condition.Value) (unknown condition.Unknown) {
 		}
 		for i := range l.Commands {
 			c := &l.Commands[i]
-			effect.Paths(c, func(path *shell.Word, use effect.Use, _ bool) bool {
-				if use&t.use == 0 || len(path.Text) == 0 {
-					return true
+			v.paths(l, i, func(p *namedPath) bool {
+				if p.use&t.use != 0 && len(p.word.Text) > 0 {
+					unknown |= t.unknown(c, p)
 				}
-				if c.Lost && path.Text[0] != '/' && path.Text[0] != '~' {
-					unknown |= condition.UnknownDirectory
-				}
-				test := t.testOf(c, path)
-				allowed(test, c, path.Text, func(text []byte) bool {
-					if path, ok := test.(condition.UnknownTest); ok {
-						unknown |= path.Unknown(v.Word(text))
-					}
-					return true
-				})
 				return true
 			})
 		}
+	}
+	return unknown
+}
+
+// unknown returns the unknown facts of one word.
+func (t *PathTest) unknown(c *shell.Command, p *namedPath) (unknown condition.Unknown) {
+	if c.Lost && p.word.Text[0] != '/' && p.word.Text[0] != '~' {
+		unknown |= condition.UnknownDirectory
+	}
+	test := t.testOf(c, &p.word)
+	reads, ok := test.(condition.UnknownTest)
+	if !ok {
+		return unknown
+	}
+	for _, path := range allowed(test, p) {
+		unknown |= reads.Unknown(path)
 	}
 	return unknown
 }

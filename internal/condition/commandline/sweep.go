@@ -43,10 +43,10 @@ func (t *PathTest) Sweeps(value *condition.Value) bool {
 	if !t.Restrictive || v.exceeds() {
 		return false
 	}
-	for _, l := range []*shell.Line{v.Line(), v.OtherLine()} {
+	for _, l := range [...]*shell.Line{v.Line(), v.OtherLine()} {
 		hit := false
 		if l != nil {
-			effect.Sweeps(l, func(s *effect.Sweep) bool {
+			v.sweeps(l, func(s *effect.Sweep) bool {
 				hit = (t.below || (s.Files || s.Given) && t.use&effect.Reads != 0) && (s.Given && !t.base.plainNames(v, t.links, s) || !s.Counts && t.reaches(s) && !t.clear(v, s))
 				return !hit
 			})

@@ -24,6 +24,9 @@ type Value struct {
 	hasOther              bool
 	links                 pathform.LinkCache
 
+	lists   [2]shared // of commands and of others
+	written []writtenForm
+
 	words []*word // paths of the line; the first named of them are in use
 	named int
 	more  map[string]*word // words of a line that has many
@@ -43,6 +46,9 @@ func (v *Value) Derive(of *condition.Value) {
 	v.text, v.valid = of.Text(), of.Valid()
 	v.lineKnown, v.otherKnown = false, false
 	v.named, v.more, v.links = 0, nil, pathform.LinkCache{}
+	v.written = v.written[:0]
+	v.lists[0].reset()
+	v.lists[1].reset()
 	if words, complete, vector := of.Words(); vector {
 		v.commands.ReadWords(words, complete)
 		v.lineKnown = true

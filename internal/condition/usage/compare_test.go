@@ -107,7 +107,7 @@ func TestCompareIsTrue(t *testing.T) {
 			if disjoint && certain && second.Grants(&line, 0, nil) {
 				t.Errorf("%q is not disjoint from %q: %v", one, other, line.Commands[0].Words)
 			}
-			if distinct && certain && second.Suspects(line.Commands[0].Words, nil) {
+			if distinct && certain && suspects(second, line.Commands[0].Words) {
 				t.Errorf("%q is not apart from %q: %v", one, other, line.Commands[0].Words)
 			}
 		}

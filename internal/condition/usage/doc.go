@@ -27,8 +27,9 @@
 //	if err != nil {
 //		return err // *usage.Error: which usage, the byte, a message, a hint
 //	}
-//	list.Grants(&line, 0, nil)              // command 0 of a shell.Line certainly follows it
-//	list.Suspects(line.Commands[0].Words) // it may
+//	list.Grants(&line, 0, nil) // command 0 of a shell.Line certainly follows it
+//	program := usage.ReadProgram(&line.Commands[0].Words[0])
+//	list.Suspects(&program, line.Commands[0].Words[1:], nil) // it may
 //
 // A process that evaluates one call uses [Checked] for usages that [Compile] has accepted before:
 // it parses only those of the programs that are called.

@@ -18,7 +18,8 @@ func ExampleCompile() {
 	for _, text := range []string{"git log -n5 main", "git -C /srv/proj log", "git -C /etc log", "git log --output=x", "git 'log'", "git push"} {
 		var line shell.Line
 		line.Read([]byte(text))
-		fmt.Printf("%-20s granted %-5t suspected %t\n", text, list.Grants(&line, 0, nil), list.Suspects(line.Commands[0].Words, nil))
+		program := usage.ReadProgram(&line.Commands[0].Words[0])
+		fmt.Printf("%-20s granted %-5t suspected %t\n", text, list.Grants(&line, 0, nil), list.Suspects(&program, line.Commands[0].Words[1:], nil))
 	}
 	// Output:
 	// git log -n5 main     granted true  suspected true

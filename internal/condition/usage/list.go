@@ -1,6 +1,7 @@
 package usage
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -9,10 +10,16 @@ import (
 
 // List contains the usages of one condition, by the programs they name. It is immutable.
 type List struct {
-	byName       map[string][]*entry
-	other        []*entry // of program names with wildcards
 	all          []*entry
+	grants       func() *byProgram // by the words that certainly name a program
+	suspects     func() *byProgram // by the keys of words that may name it
 	placeholders Placeholders
+}
+
+// byProgram is the usages of a list by what names their programs.
+type byProgram struct {
+	named map[string][]*entry
+	other []*entry // of program names with wildcards, and of those without a key
 }
 
 // Placeholders decide which words match <root>, <local>, <below> and <system>.
@@ -61,7 +68,11 @@ func Compile(texts []string, restrictive bool, placeholders Placeholders) (*List
 // Checked is Compile for usages that Compile has accepted before: each is parsed when a command
 // names its program. An invalid one grants no command and suspects every command of its program.
 func Checked(texts []string, placeholders Placeholders) *List {
-	all := &List{byName: make(map[string][]*entry, len(texts)), all: make([]*entry, 0, len(texts)), placeholders: placeholders}
+	all := &List{all: make([]*entry, 0, len(texts)), placeholders: placeholders}
+	all.grants = sync.OnceValue(func() *byProgram { return all.by(func(name string) (string, bool) { return name, true }) })
+	all.suspects = sync.OnceValue(func() *byProgram {
+		return all.by(func(name string) (string, bool) { key := keyOf(name); return key, key != "" })
+	})
 	entries := make([]entry, len(texts))
 	for i, text := range texts {
 		e := &entries[i]
@@ -69,15 +80,26 @@ func Checked(texts []string, placeholders Placeholders) *List {
 		program, _, _ := strings.Cut(strings.TrimLeft(text, " "), " ")
 		e.program, _ = parseWordGlob(program) // an invalid one matches no program
 		all.all = append(all.all, e)
-		names := e.program.literals()
-		if names == nil {
-			all.other = append(all.other, e)
-		}
-		for _, name := range names {
-			all.byName[name] = append(all.byName[name], e)
-		}
 	}
 	return all
+}
+
+// by returns the usages by the keys of the programs that they name. A usage with a program that has
+// no key is among the others.
+func (all *List) by(key func(name string) (string, bool)) *byProgram {
+	list := &byProgram{named: make(map[string][]*entry, len(all.all))}
+	for _, e := range all.all {
+		names := e.program.literals()
+		if names == nil || slices.ContainsFunc(names, func(name string) bool { _, ok := key(name); return !ok }) {
+			list.other = append(list.other, e)
+			continue
+		}
+		for _, name := range names {
+			name, _ := key(name)
+			list.named[name] = append(list.named[name], e)
+		}
+	}
+	return list
 }
 
 // In returns the list with other placeholders.
@@ -101,7 +123,8 @@ func (all *List) Grants(l *shell.Line, i int, names func() bool) bool {
 	if c.Words[0].Quoted || !c.Words[0].Literal {
 		return false
 	}
-	for _, list := range [2][]*entry{all.byName[string(c.Words[0].Text)], all.other} {
+	by := all.grants()
+	for _, list := range [2][]*entry{by.named[string(c.Words[0].Text)], by.other} {
 		for _, e := range list {
 			if u := e.read(); u != nil && u.grants(l, i, &all.placeholders, names) {
 				return true
@@ -111,21 +134,41 @@ func (all *List) Grants(l *shell.Line, i int, names func() bool) bool {
 	return false
 }
 
-// Suspects reports whether words may follow a usage. dirs are the directories in which the command
-// may work, see [shell.Command.Dirs].
-func (all *List) Suspects(words []shell.Word, dirs []string) bool {
-	if len(words) == 0 {
-		return false
+// Suspects reports whether a command may follow a usage. operands are the words after the one that
+// names its program, dirs the directories in which it may work, see [shell.Command.Dirs].
+func (all *List) Suspects(program *Program, operands []shell.Word, dirs []string) bool {
+	system := func(w *shell.Word) bool { return all.placeholders.System == nil || all.placeholders.System(w, dirs) }
+	keys, keyed := program.keys()
+	if !keyed {
+		return slices.ContainsFunc(all.all, func(e *entry) bool { return e.suspects(program, operands, system) })
 	}
-	for _, e := range all.all {
-		if e.program.first != "" && !e.program.program(&words[0]) {
+	by := all.suspects()
+	for _, key := range keys {
+		if key == nil {
 			continue
 		}
-		if u := e.read(); u == nil || u.suspects(words, func(w *shell.Word) bool { return all.placeholders.System == nil || all.placeholders.System(w, dirs) }) {
+		for _, e := range by.named[string(key)] {
+			if e.suspects(program, operands, system) {
+				return true
+			}
+		}
+	}
+	for _, e := range by.other {
+		if e.suspects(program, operands, system) {
 			return true
 		}
 	}
 	return false
+}
+
+// suspects reports whether a command may follow the usage. One that cannot be parsed suspects every
+// command of its program.
+func (e *entry) suspects(program *Program, operands []shell.Word, system func(*shell.Word) bool) bool {
+	if e.program.first != "" && !e.program.program(program) {
+		return false
+	}
+	u := e.read()
+	return u == nil || u.suspects(program, operands, system)
 }
 
 // loosens returns an error if only a permissive rule can have the usage.

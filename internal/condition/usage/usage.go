@@ -55,16 +55,18 @@ type run struct {
 	words []shell.Word
 	where *Placeholders
 	at    []uint64 // possible states before each word
+	last  int      // the last word before which a state is possible
 	plain bool     // after "--"
+}
+
+// reach adds possible states before a word.
+func (r *run) reach(k int, states uint64) {
+	r.at[k] |= states
+	r.last = max(r.last, k)
 }
 
 func (u *usage) grants(l *shell.Line, i int, where *Placeholders, names func() bool) bool {
 	c := &l.Commands[i]
-	for k := 1; k < len(c.Words); k++ {
-		if u.excludes(c.Words[k].Text) {
-			return false
-		}
-	}
 	var buf [64]uint64
 	r := run{usage: u, line: l, index: i, words: c.Words, where: where, at: buf[:0]}
 	if n := len(c.Words) + 1; n <= len(buf) {
@@ -74,7 +76,15 @@ func (u *usage) grants(l *shell.Line, i int, where *Placeholders, names func() b
 	}
 	r.at[0] = 1
 	for k := range c.Words {
+		if r.last < k {
+			return false
+		}
 		r.step(k)
+	}
+	for k := 1; k < len(c.Words); k++ {
+		if u.excludes(c.Words[k].Text) {
+			return false
+		}
 	}
 	if last := len(u.elements) - 1; c.Open { // unknown words follow
 		return u.close(r.at[len(c.Words)])&(1<<last) != 0 && u.elements[last].kind == anyWords &&
@@ -115,7 +125,7 @@ func (r *run) step(k int) {
 	if !w.Literal { // any number of operands
 		for p := range u.elements {
 			if states&(1<<p) != 0 && u.elements[p].kind == anyWords && (r.plain || !w.MayBeOption() || u.anyOption(p)) {
-				r.at[k+1] |= 1 << p
+				r.reach(k+1, 1<<p)
 			}
 		}
 		return
@@ -134,23 +144,23 @@ func (r *run) step(k int) {
 		switch e := &u.elements[p]; e.kind {
 		case oneWord:
 			if isOption && e.glob.option(w) || !isOption && e.glob.match(w) {
-				r.at[k+1] |= 1 << (p + 1)
+				r.reach(k+1, 1<<(p+1))
 			}
 		case anyWords:
 			if !isOption {
-				r.at[k+1] |= 1 << p
+				r.reach(k+1, 1<<p)
 			}
 		case runsCommand:
 			if to := r.command(k); to > k {
-				r.at[to] |= 1 << (p + 1)
+				r.reach(to, 1<<(p+1))
 			}
 		case aScript:
 			if !isOption && !effect.Fills(r.line, r.index, w.Text) && effect.Computes(r.words[0].Text, w.Text) {
-				r.at[k+1] |= 1 << (p + 1)
+				r.reach(k+1, 1<<(p+1))
 			}
 		case aPlaceholder:
 			if r.names(e.placeholder, w) {
-				r.at[k+1] |= 1 << (p + 1)
+				r.reach(k+1, 1<<(p+1))
 			}
 		}
 	}
@@ -202,22 +212,22 @@ func (r *run) taken(k, p int, o *option, value []byte, attached bool) {
 	switch {
 	case o.runs:
 		if to := r.command(k + 1); to > k+1 {
-			r.at[to] |= 1 << p
+			r.reach(to, 1<<p)
 		}
 	case o.root:
 		if !attached && k+1 < len(r.words) && r.names("<root>", &r.words[k+1]) {
-			r.at[k+2] |= 1 << p
+			r.reach(k+2, 1<<p)
 		}
 	case o.value == nil:
-		r.at[k+1] |= 1 << p
+		r.reach(k+1, 1<<p)
 	case attached:
 		if o.value.match(&shell.Word{Text: value}) {
-			r.at[k+1] |= 1 << p
+			r.reach(k+1, 1<<p)
 		}
 	case k+1 < len(r.words):
 		next := &r.words[k+1]
 		if dash := len(next.Text) > 1 && next.Text[0] == '-'; next.Literal && (!dash || len(o.value.first) > 0 && o.value.first[0] == '-') && o.value.match(next) {
-			r.at[k+2] |= 1 << p
+			r.reach(k+2, 1<<p)
 		}
 	}
 }
@@ -247,7 +257,7 @@ func (r *run) cluster(k, p int, letters []byte) {
 			return
 		}
 	}
-	r.at[k+1] |= 1 << p
+	r.reach(k+1, 1<<p)
 }
 
 // command returns the index after the command that begins at a word, or that is the word's content,
@@ -288,13 +298,16 @@ func (u *usage) excludes(word []byte) bool {
 	return false
 }
 
-// suspects reports whether words may follow the usage: any option may be anywhere, with or without
-// a value.
-func (u *usage) suspects(words []shell.Word, system func(*shell.Word) bool) bool {
+// suspects reports whether a command may follow the usage: any option may be anywhere, with or
+// without a value. operands are the words after the one that names its program.
+func (u *usage) suspects(program *Program, operands []shell.Word, system func(*shell.Word) bool) bool {
 	states := u.close(1)
 	skipped := uint64(0) // states in which the word may be an option's value
-	for k := range words {
-		w := &words[k]
+	for k := range len(operands) + 1 {
+		w := &program.Word
+		if k > 0 {
+			w = &operands[k-1]
+		}
 		next := skipped
 		isOption := k > 0 && len(w.Text) > 1 && w.Text[0] == '-'
 		for p := range u.elements {
@@ -306,7 +319,7 @@ func (u *usage) suspects(words []shell.Word, system func(*shell.Word) bool) bool
 				next |= 1<<p | 1<<(p+1)
 			case e.kind == theSystem && k > 0 && !isOption && system(w):
 				next |= 1 << (p + 1)
-			case e.kind == oneWord && (k == 0 && e.glob.program(w) || k > 0 && e.glob.text(w.Text)):
+			case e.kind == oneWord && (k == 0 && e.glob.program(program) || k > 0 && e.glob.text(w.Text)):
 				next |= 1 << (p + 1)
 			}
 		}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/stopgate/stopgate/internal/condition/glob"
 	"github.com/stopgate/stopgate/internal/condition/shell"
-	"github.com/stopgate/stopgate/internal/condition/shell/programs"
 )
 
 // wordGlob matches one word.
@@ -107,14 +106,14 @@ func (g *wordGlob) text(text []byte) bool {
 }
 
 // program reports whether the glob may match a word that names a program.
-func (g *wordGlob) program(w *shell.Word) bool {
-	if len(w.Text) > MaxProgram {
+func (g *wordGlob) program(p *Program) bool {
+	if p.long() {
 		return false
 	}
 	for _, name := range g.exact {
-		if SameProgram(w, name) {
+		if p.Names(name) {
 			return true
 		}
 	}
-	return g.text(w.Text) || g.text(programs.Base(w.Text))
+	return g.text(p.Word.Text) || g.text(p.base)
 }

@@ -68,7 +68,7 @@ func TestWords(t *testing.T) {
 			line.Read([]byte(command))
 			for _, list := range []*usage.List{list, usage.Checked([]string{text}, usage.Placeholders{Root: root})} { // parsed by Compile, or on demand
 				got := neither
-				if list.Suspects(line.Commands[0].Words, nil) {
+				if suspects(list, line.Commands[0].Words) {
 					got = suspected
 				}
 				if list.Grants(&line, 0, nil) {
@@ -94,7 +94,7 @@ func TestList(t *testing.T) {
 	for command, want := range map[string]bool{"git log": true, "git show": true, "cat a": true, "tac a": true, "python -V": true, "git push": false, "python x": false, "head a": false} {
 		var line shell.Line
 		line.Read([]byte(command))
-		if list.Grants(&line, 0, nil) != want || list.Suspects(line.Commands[0].Words, nil) != want {
+		if list.Grants(&line, 0, nil) != want || suspects(list, line.Commands[0].Words) != want {
 			t.Errorf("%s: not %v", command, want)
 		}
 	}
@@ -113,7 +113,7 @@ func TestCommandsInCommands(t *testing.T) {
 		if len(line.Commands) != 2 {
 			t.Fatalf("%s is %d commands", text, len(line.Commands))
 		}
-		if got := list.Grants(&line, 1, nil); got != want || !list.Suspects(line.Commands[1].Words, nil) {
+		if got := list.Grants(&line, 1, nil); got != want || !suspects(list, line.Commands[1].Words) {
 			t.Errorf("%s: its command is granted: %v", text, got)
 		}
 	}
@@ -159,7 +159,7 @@ func TestFaults(t *testing.T) {
 		}
 		var line shell.Line
 		line.Read([]byte("x -a b"))
-		if list := usage.Checked([]string{text}, usage.Placeholders{}); !want.restrictive && (list.Grants(&line, 0, nil) || strings.HasPrefix(text, "x") && !list.Suspects(line.Commands[0].Words, nil)) {
+		if list := usage.Checked([]string{text}, usage.Placeholders{}); !want.restrictive && (list.Grants(&line, 0, nil) || strings.HasPrefix(text, "x") && !suspects(list, line.Commands[0].Words)) {
 			t.Errorf("%q is followed, or not suspected", text)
 		}
 	}
@@ -168,4 +168,10 @@ func TestFaults(t *testing.T) {
 			t.Errorf("%q: %v", text, fault)
 		}
 	}
+}
+
+// suspects reports whether words may follow a usage of a list.
+func suspects(list *usage.List, words []shell.Word) bool {
+	program := usage.ReadProgram(&words[0])
+	return list.Suspects(&program, words[1:], nil)
 }

@@ -61,4 +61,10 @@ func hasUpper(name []byte) bool {
 }
 
 // Base returns the last component of a program's path.
-func Base(word []byte) []byte { return word[bytes.LastIndexAny(word, `/\`)+1:] }
+func Base(word []byte) []byte {
+	at := len(word)
+	for at > 0 && word[at-1] != '/' && word[at-1] != '\\' {
+		at--
+	}
+	return word[at:]
+}

@@ -1,0 +1,180 @@
+package commandline
+
+import (
+	"github.com/stopgate/stopgate/internal/condition"
+	"github.com/stopgate/stopgate/internal/condition/shell"
+	"github.com/stopgate/stopgate/internal/condition/shell/effect"
+	"github.com/stopgate/stopgate/internal/condition/usage"
+)
+
+// shared is what several conditions ask about the commands of one line: the positions at which a
+// program may be named, the paths, the directories that are read completely. Each is listed once,
+// when the first condition asks for it.
+type shared struct {
+	commands []commandForms
+	sweeps   []effect.Sweep
+	swept    listing
+}
+
+// commandForms is the part of one command.
+type commandForms struct {
+	beginnings []beginning
+	begun      listing
+	paths      []namedPath
+	named      listing
+}
+
+// listing is the progress of a list.
+type listing uint8
+
+const (
+	unlisted listing = iota
+	complete
+	partial // there are more elements than the limit of the list
+)
+
+// beginning is a position in a command at which a program may be named.
+type beginning struct {
+	program  usage.Program
+	operands []shell.Word
+}
+
+// namedPath is a word that may name a file.
+type namedPath struct {
+	word       shell.Word
+	use        effect.Use
+	redirected bool
+	// candidates are the path as written and, if it is relative, in each of the directories of the
+	// command. there is the path in the directory in which the command works, nil if it is unknown.
+	candidates []*condition.Value
+	there      *condition.Value
+}
+
+// Limits of the lists. A condition evaluates the elements of a longer one as they are found, without
+// a list.
+const (
+	maxPaths  = 256 // of one command
+	maxSweeps = 64  // of a line
+	maxKept   = 64  // commands of which the lists are reused for the next line
+)
+
+// reset begins another line.
+func (s *shared) reset() {
+	if len(s.commands) > maxKept {
+		s.commands = nil
+	}
+	s.commands, s.sweeps, s.swept = s.commands[:0], s.sweeps[:0], unlisted
+}
+
+// command returns the lists of a command.
+func (s *shared) command(i int) *commandForms {
+	for len(s.commands) <= i {
+		if len(s.commands) == cap(s.commands) {
+			s.commands = append(s.commands, commandForms{})
+			continue
+		}
+		s.commands = s.commands[:len(s.commands)+1]
+		f := &s.commands[len(s.commands)-1]
+		f.beginnings, f.begun, f.paths, f.named = f.beginnings[:0], unlisted, f.paths[:0], unlisted
+	}
+	return &s.commands[i]
+}
+
+// shares returns the lists of one of the two lines of the value.
+func (v *Value) shares(l *shell.Line) *shared {
+	if l == &v.others {
+		return &v.lists[1]
+	}
+	return &v.lists[0]
+}
+
+// beginnings returns the positions of a command at which a program may be named, at most
+// [maxBeginnings]. more is set if there are others.
+func (v *Value) beginnings(l *shell.Line, i int) (list []beginning, more bool) {
+	f := v.shares(l).command(i)
+	if f.begun == unlisted {
+		f.begun = complete
+		eachBeginning(&l.Commands[i], func(first *shell.Word, operands []shell.Word) bool {
+			if len(f.beginnings) == maxBeginnings {
+				f.begun = partial
+				return false
+			}
+			f.beginnings = append(f.beginnings, beginning{usage.ReadProgram(first), operands})
+			return true
+		})
+	}
+	return f.beginnings, f.begun == partial
+}
+
+// paths calls yield for the words of a command that may name a file, and for the targets of its
+// redirections, until yield returns false.
+func (v *Value) paths(l *shell.Line, i int, yield func(*namedPath) bool) {
+	c, f := &l.Commands[i], v.shares(l).command(i)
+	if f.named == unlisted {
+		f.named = complete
+		effect.Paths(c, func(word *shell.Word, use effect.Use, redirected bool) bool {
+			if len(f.paths) == maxPaths {
+				f.named = partial
+				return false
+			}
+			f.paths = append(f.paths, namedPath{word: *word, use: use, redirected: redirected})
+			return true
+		})
+		for k := range f.paths {
+			f.paths[k].locate(v, c)
+		}
+	}
+	if f.named == partial {
+		effect.Paths(c, func(word *shell.Word, use effect.Use, redirected bool) bool {
+			p := namedPath{word: *word, use: use, redirected: redirected}
+			p.locate(v, c)
+			return yield(&p)
+		})
+		return
+	}
+	for k := range f.paths {
+		if !yield(&f.paths[k]) {
+			return
+		}
+	}
+}
+
+// locate finds the paths that the word may name from the directories in which its command may work.
+func (p *namedPath) locate(v *Value, c *shell.Command) {
+	if len(p.word.Text) == 0 {
+		return
+	}
+	c.Candidates(p.word.Text, func(path []byte) bool {
+		p.candidates = append(p.candidates, v.Word(path))
+		return true
+	})
+	if at, known := c.At(p.word.Text); known {
+		p.there = v.Word(at)
+	}
+}
+
+// sweeps calls yield for the directories that the line reads or renames completely, until yield
+// returns false.
+func (v *Value) sweeps(l *shell.Line, yield func(*effect.Sweep) bool) {
+	s := v.shares(l)
+	if s.swept == unlisted {
+		s.swept = complete
+		effect.Sweeps(l, func(found *effect.Sweep) bool {
+			if len(s.sweeps) == maxSweeps {
+				s.swept = partial
+				return false
+			}
+			s.sweeps = append(s.sweeps, *found)
+			return true
+		})
+	}
+	if s.swept == partial {
+		effect.Sweeps(l, yield)
+		return
+	}
+	for k := range s.sweeps {
+		if !yield(&s.sweeps[k]) {
+			return
+		}
+	}
+}
