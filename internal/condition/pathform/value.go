@@ -19,11 +19,10 @@ type Value struct {
 	buf             [256]byte
 	low             []byte // without capital letters
 
-	list    []Reading // in env, with expands
-	unknown condition.Unknown
-	listed  bool
-	env     condition.Env
-	expands bool
+	read   [4]reads // for the first few contexts
+	listed int
+	last   *reads // those that were asked for last
+	other  reads  // for a further context
 
 	sure     [4]certainty // results of certain for the first few contexts
 	contexts int
@@ -38,7 +37,7 @@ func (v *Value) Reset(text []byte) {
 
 func (v *Value) reset(text []byte, valid bool) {
 	v.text, v.valid = text, valid
-	v.examined, v.listed, v.list, v.contexts = false, false, nil, 0
+	v.examined, v.listed, v.last, v.contexts = false, 0, nil, 0
 	v.own, v.Trail = LinkCache{}, nil
 }
 
@@ -112,13 +111,31 @@ func (v *Value) Lowered(path []byte) []byte {
 	return v.low
 }
 
+// reads is the readings of a string in an environment.
+type reads struct {
+	env     condition.Env
+	expands bool
+	list    []Reading
+	unknown condition.Unknown
+}
+
 // Readings is Readings for the string.
 func (v *Value) Readings(p *Context) (list []Reading, unknown condition.Unknown) {
-	if !v.listed || v.env != p.Env || v.expands != p.Expands {
-		v.list, v.unknown = ReadingsOf(string(v.text), p.Env, p.Expands, v.Way())
-		v.listed, v.env, v.expands = true, p.Env, p.Expands
+	for i := range v.read[:v.listed] {
+		if r := &v.read[i]; r.expands == p.Expands && r.env == p.Env {
+			v.last = r
+			return r.list, r.unknown
+		}
 	}
-	return v.list, v.unknown
+	r := &v.other
+	if v.listed < len(v.read) {
+		r = &v.read[v.listed]
+		v.listed++
+	}
+	r.env, r.expands = p.Env, p.Expands
+	r.list, r.unknown = ReadingsOf(string(v.text), p.Env, p.Expands, v.Way())
+	v.last = r
+	return r.list, r.unknown
 }
 
 // LacksReadings reports whether readings of the value as a path are not listed because it is long.
@@ -130,5 +147,10 @@ func (v *Value) LacksReadings(p *Context) bool {
 	return unknown&condition.TooLong != 0
 }
 
-// Listed returns the readings that were listed last.
-func (v *Value) Listed() []Reading { return v.list }
+// Listed returns the readings that were asked for last.
+func (v *Value) Listed() []Reading {
+	if v.last == nil {
+		return nil
+	}
+	return v.last.list
+}

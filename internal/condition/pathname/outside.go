@@ -19,6 +19,8 @@ type OutsideTest struct {
 	sure             pathform.Context // permissive
 	inside           *Test
 	known            func() *automaton.DFA // the allowed paths, for analysis; nil if there are too many
+	bounds           [2]func() *automaton.Bound
+	answers          *memo // whether such paths are all allowed
 }
 
 // compileOutside compiles the allowed paths, which are the globs of permissive rules.
@@ -33,7 +35,16 @@ func compileOutside(s condition.Spec, expands, restrictive bool, env condition.E
 	}
 	in := inside.(*Test)
 	known := sync.OnceValue(func() *automaton.DFA { return allowedPaths(s, env) })
-	return &OutsideTest{Context: pathform.NewContext(env, expands, true), sure: in.Context, inside: in, known: known}, nil
+	t := &OutsideTest{Context: pathform.NewContext(env, expands, true), sure: in.Context, inside: in, known: known, answers: new(memo)}
+	for i := range t.bounds {
+		t.bounds[i] = sync.OnceValue(func() *automaton.Bound {
+			if allowed := in.automaton().language.DFA(); allowed != nil {
+				return automaton.NewBound(allowed, canonical[i == 1]())
+			}
+			return nil
+		})
+	}
+	return t, nil
 }
 
 // allowedPaths returns the automaton of the allowed paths, for texts that are known to be canonical
@@ -105,7 +116,7 @@ func (t *OutsideTest) covers(r pathform.Reading) bool {
 		// If the home directory is known, another reading is its absolute path.
 		return t.Env.Home != "" && (r.Path == "~" || strings.HasPrefix(r.Path, "~/"))
 	case r.Glob:
-		return t.includes(pathform.ValuePattern(r.Path, true), r.Path)
+		return t.answers.ask(question{path: r.Path, glob: true, hidden: true}, func() bool { return t.includes(pathform.ValuePattern(r.Path, true), r.Path) })
 	}
 	return t.inside.Holds([]byte(r.Path), true)
 }
@@ -113,12 +124,21 @@ func (t *OutsideTest) covers(r pathform.Reading) bool {
 // includes reports whether every path of a set is allowed. All of them begin as path does: at the
 // root or at "/".
 func (t *OutsideTest) includes(set *automaton.NFA, path string) bool {
-	allowed, within := t.inside.automaton().language.DFA(), set.Compile().DFA()
-	if Climbs([]byte(path)) || allowed == nil || within == nil {
+	allowed := t.allowed(strings.HasPrefix(path, "/"))
+	if Climbs([]byte(path)) || allowed == nil {
 		return false
 	}
-	yes, proven := automaton.Included(within, allowed, canonical[strings.HasPrefix(path, "/")]())
+	yes, proven := allowed.Includes(set)
 	return yes && proven
+}
+
+// allowed returns the canonical paths that are allowed, absolute ones or those below the root; nil
+// if there are too many.
+func (t *OutsideTest) allowed(absolute bool) *automaton.Bound {
+	if absolute {
+		return t.bounds[1]()
+	}
+	return t.bounds[0]()
 }
 
 // canonical are the canonical paths that wildcards match, by whether they are absolute: no
@@ -132,7 +152,7 @@ var canonical = map[bool]func() *automaton.DFA{
 // followed here.
 func (t *OutsideTest) Sweeps(dir string, literal bool, which Swept) bool {
 	return t.Context.AnyBelow(dir, literal, func(r pathform.Reading) bool {
-		return !t.includes(underneath(r.Path, r.Glob, which), r.Path)
+		return !t.answers.ask(about(r.Path, r.Glob, which), func() bool { return t.includes(underneath(r.Path, r.Glob, which), r.Path) })
 	})
 }
 

@@ -170,6 +170,10 @@ func (t *Test) Meets(pattern string, every bool) bool {
 	if t.walked.more([]byte(pattern)) {
 		return t.walksMeeting(pattern, every)
 	}
+	return t.known.ask(question{path: pattern, glob: true, hidden: every}, func() bool { return t.meets(pattern, every) })
+}
+
+func (t *Test) meets(pattern string, every bool) bool {
 	a := t.automaton()
 	dfa := a.language.DFA()
 	switch {

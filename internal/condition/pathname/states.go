@@ -25,6 +25,7 @@ type PathStates struct {
 	once   sync.Once
 	built  pathAutomaton
 	walked walkedBytes
+	known  memo
 }
 
 // pathPart is one literal.

@@ -35,7 +35,9 @@ func (t Either) Sweeps(dir string, literal bool, which Swept) bool {
 }
 
 func (t *Test) Sweeps(dir string, literal bool, which Swept) bool {
-	return t.Context.AnyBelow(dir, literal, func(r pathform.Reading) bool { return t.below(r.Path, r.Glob, which) })
+	return t.Context.AnyBelow(dir, literal, func(r pathform.Reading) bool {
+		return t.known.ask(about(r.Path, r.Glob, which), func() bool { return t.below(r.Path, r.Glob, which) })
+	})
 }
 
 // Sweeps evaluates the directory without the root, since a pattern matches anywhere in a path and

@@ -243,6 +243,9 @@ func TestInclusionAndIntersection(t *testing.T) {
 		if !proven {
 			t.Fatal("too large")
 		}
+		if walked, proven := automaton.NewBound(b.Compile().DFA(), domain).Includes(e.nfa().Direct()); !proven || walked != within {
+			t.Fatalf("%+v within %+v over ab: %v without an automaton, not %v", e, f, walked, within)
+		}
 		prefix := rapid.SampledFrom([]string{"", "a", "b", "ab", "A"}).Draw(t, "prefix")
 		from := a.After(a.First(), []byte(prefix))
 		if walked := e.nfa().Direct().Meets(prefix, b.Direct(), false); walked != a.Meets(from, b.Direct()) {

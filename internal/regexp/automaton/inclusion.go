@@ -1,9 +1,6 @@
 package automaton
 
-import (
-	"slices"
-	"unicode/utf8"
-)
+import "unicode/utf8"
 
 // Included decides whether every text of l that is in the domain is in e; a nil
 // domain holds all texts. proven is false if the question is too large.
@@ -77,7 +74,7 @@ func representatives(automata ...*DFA) []rune {
 // acceptance is in the set of a direct NFA. It gives up towards true.
 func (a *DFA) Meets(from uint32, n *NFA) bool {
 	const limit = 1 << 18
-	classes := make([][]uint16, len(n.sets))
+	classes := make([]classSet, len(n.sets))
 	for i, s := range n.sets {
 		classes[i] = a.classesOf(s)
 	}
@@ -85,24 +82,69 @@ func (a *DFA) Meets(from uint32, n *NFA) bool {
 		a uint32
 		n int
 	}
-	seen := map[pair]bool{{from, 0}: true}
-	for todo := []pair{{from, 0}}; len(todo) > 0; {
+	seen := newPairSet(len(a.rows), len(n.states))
+	seen.add(from, 0)
+	todo := []pair{{from, 0}}
+	for len(todo) > 0 {
 		p := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		if n.states[p.n].accept && a.accept[p.a] || len(seen) > limit {
+		if n.states[p.n].accept && a.accept[p.a] || seen.n > limit {
 			return true
 		}
+		row := &a.rows[p.a]
 		for _, e := range n.states[p.n].edges {
-			for _, c := range classes[e.set] {
-				q := pair{a.step(p.a, c), e.to}
-				if a.fate[q.a] != Rejects && !seen[q] {
-					seen[q] = true
-					todo = append(todo, q)
+			set, excepted := &classes[e.set], 0
+			for _, m := range a.edges[row.from:row.to] {
+				if !set.has(m.class) {
+					continue
 				}
+				excepted++
+				if a.fate[m.next] != Rejects && seen.add(m.next, e.to) {
+					todo = append(todo, pair{m.next, e.to})
+				}
+			}
+			if excepted < set.n && a.fate[row.other] != Rejects && seen.add(row.other, e.to) {
+				todo = append(todo, pair{row.other, e.to})
 			}
 		}
 	}
 	return false
+}
+
+// pairSet is a set of pairs of a state of one automaton and a state of another one.
+type pairSet struct {
+	n     int // of its pairs
+	width int
+	dense []uint64 // bits, if there are not too many
+	other map[uint64]bool
+}
+
+// maxPairs bounds the pairs of which each has a bit.
+const maxPairs = 1 << 20
+
+func newPairSet(first, second int) pairSet {
+	if first*second > maxPairs {
+		return pairSet{width: second, other: make(map[uint64]bool)}
+	}
+	return pairSet{width: second, dense: make([]uint64, (first*second+63)/64)}
+}
+
+// add adds a pair and reports whether it is new.
+func (s *pairSet) add(a uint32, n int) bool {
+	at := uint64(a)*uint64(s.width) + uint64(n)
+	if s.dense == nil {
+		if s.other[at] {
+			return false
+		}
+		s.other[at] = true
+	} else {
+		if s.dense[at/64]&(1<<(at%64)) != 0 {
+			return false
+		}
+		s.dense[at/64] |= 1 << (at % 64)
+	}
+	s.n++
+	return true
 }
 
 // Meets reports whether some text of the set of a direct NFA, after a prefix, is in this
@@ -151,23 +193,47 @@ func (s *NFA) Meets(prefix string, n *NFA, fold bool) bool {
 	return false
 }
 
+// classSet is a set of classes of code points.
+type classSet struct {
+	bits []uint64
+	n    int // of its classes
+}
+
+func (s *classSet) has(class uint16) bool {
+	return int(class/64) < len(s.bits) && s.bits[class/64]&(1<<(class%64)) != 0
+}
+
+func (s *classSet) add(class uint16) {
+	for int(class/64) >= len(s.bits) {
+		s.bits = append(s.bits, 0)
+	}
+	if !s.has(class) {
+		s.bits[class/64] |= 1 << (class % 64)
+		s.n++
+	}
+}
+
 // classesOf returns the classes that have a member in s; class 0 whenever it
 // might.
-func (a *DFA) classesOf(s Set) []uint16 {
+func (a *DFA) classesOf(s Set) (classes classSet) {
 	if s.single() {
-		return []uint16{a.class(s[0].Low)}
+		classes.add(a.class(s[0].Low))
+		return classes
 	}
-	out := []uint16{0}
-	for r := range rune(utf8.RuneSelf) {
-		if s.Contains(r) {
-			out = append(out, a.ascii[r])
+	classes.add(0)
+	for _, span := range s {
+		for r := span.Low; r <= min(span.High, utf8.RuneSelf-1); r++ {
+			classes.add(a.ascii[r])
 		}
 	}
+	at := 0 // the spans of both are sorted
 	for _, o := range a.others {
-		if len(s.Intersect(Set{o.Span})) > 0 {
-			out = append(out, o.class)
+		for at < len(s) && s[at].High < o.Low {
+			at++
+		}
+		if at < len(s) && s[at].Low <= o.High {
+			classes.add(o.class)
 		}
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	return classes
 }
