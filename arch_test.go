@@ -1,6 +1,7 @@
 package stopgate_test
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -481,6 +482,38 @@ func TestNoTemplates(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Programs compile no pattern before they know what they are to do: every call of a coding agent
+// starts one.
+func TestPatternsAreCompiledOnDemand(t *testing.T) {
+	for _, f := range sources(t) {
+		if f.test || strings.HasPrefix(f.pkg, testOnly) || !slices.Contains(f.imports, "regexp") {
+			continue
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), f.path, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range parsed.Decls {
+			if vars, ok := d.(*ast.GenDecl); ok && compiles(vars) {
+				t.Errorf("%s compiles a pattern at start: use sync.OnceValue", f.path)
+			}
+		}
+	}
+}
+
+// compiles reports whether a declaration calls a function of regexp that compiles, outside of functions.
+func compiles(d ast.Node) (found bool) {
+	ast.Inspect(d, func(n ast.Node) bool {
+		if s, ok := n.(*ast.SelectorExpr); ok {
+			pkg, named := s.X.(*ast.Ident)
+			found = found || named && pkg.Name == "regexp" && strings.HasPrefix(s.Sel.Name, "MustCompile")
+		}
+		_, function := n.(*ast.FuncLit)
+		return !function
+	})
+	return found
 }
 
 func relative(im string) (string, bool) {

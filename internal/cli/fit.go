@@ -4,6 +4,7 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
@@ -58,11 +59,11 @@ func fit(text string, columns int) string {
 }
 
 // excerpt matches a line of a file under a finding, and the marks below it, whose columns belong together.
-var excerpt = regexp.MustCompile(`^ +\d* *\| `)
+var excerpt = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ +\d* *\| `) })
 
 // breakLine writes a line in pieces, those after the first below the text of its last column.
 func breakLine(b *strings.Builder, line string, columns int) {
-	if ansi.StringWidthWc(line) <= columns || excerpt.MatchString(line) {
+	if ansi.StringWidthWc(line) <= columns || excerpt().MatchString(line) {
 		b.WriteString(line)
 		return
 	}

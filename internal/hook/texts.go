@@ -2,6 +2,7 @@ package hook
 
 import (
 	"regexp"
+	"sync"
 
 	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/gate"
@@ -46,14 +47,14 @@ func (h *Host) promptTexts(e *Event) (t gate.Texts) {
 		t.List = append(t.List, gate.Text{Message: &flow.Message{Source: flow.Tool, Text: e.Prompt}})
 	}
 	t.Known = h.Reports
-	if h.AttachTool != "" && attachment.Match(e.Prompt) {
+	if h.AttachTool != "" && attachment().Match(e.Prompt) {
 		t.List = append(t.List, gate.Text{Result: &flow.Result{Tool: h.AttachTool, Opaque: true}})
 	}
 	return t
 }
 
 // attachment matches the name of a file, or of another thing, that a host adds to a prompt.
-var attachment = regexp.MustCompile(`(^|[\s("'\[])@[^\s@]`)
+var attachment = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|[\s("'\[])@[^\s@]`) })
 
 // isMedia reports whether a result has content that is no text for the gate, such as an image.
 func isMedia(result []byte) bool {

@@ -5,13 +5,14 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
 // wordLike are letters, digits and "_", with single separators inside.
-var wordLike = regexp.MustCompile(`^[A-Za-z0-9_]+(?:[-./:+][A-Za-z0-9_]+)*$`)
+var wordLike = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_]+(?:[-./:+][A-Za-z0-9_]+)*$`) })
 
 // maxWord is the longest word that a generalised rule permits, in characters.
 const maxWord = 64
@@ -33,7 +34,7 @@ func alike(arg string, values []value) (term, bool) {
 // separators returns the separators of words, false if one of the values is none.
 func separators(values []value) (found string, ok bool) {
 	for _, v := range values {
-		if v.is != jsonstream.String || !wordLike.MatchString(v.text) || len(v.text) > maxWord || address(v.text) {
+		if v.is != jsonstream.String || !wordLike().MatchString(v.text) || len(v.text) > maxWord || address(v.text) {
 			return "", false
 		}
 		for _, c := range v.text {

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/condition/shell"
@@ -171,7 +172,7 @@ func hole(words []string) (at int, message bool) {
 		}
 	}
 	last := len(words) - 1
-	if words[0] == "git" && words[1] == "commit" || !wordLike.MatchString(words[last]) {
+	if words[0] == "git" && words[1] == "commit" || !wordLike().MatchString(words[last]) {
 		return -1, false
 	}
 	if strings.HasPrefix(words[last-1], "-") && words[last-1] != "--" && last-1 > 0 && !flagOnly(words[last-1]) {
@@ -202,7 +203,7 @@ func alikeCommands(units []unit) ([]term, bool) {
 	}
 	arg, words := units[0].commandLeaf().arg, slices.Clone(units[0].words)
 	for i, w := range words {
-		if i != at && !plainOption.MatchString(w) {
+		if i != at && !plainOption().MatchString(w) {
 			return nil, false
 		}
 	}
@@ -223,7 +224,7 @@ func alikeCommands(units []unit) ([]term, bool) {
 }
 
 // plainOption are words that mean themselves in a usage and in a shell.
-var plainOption = regexp.MustCompile(`^[A-Za-z0-9_./:=@+-]+$`)
+var plainOption = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_./:=@+-]+$`) })
 
 // synopsis writes words as a usage: options in brackets, which may then be anywhere.
 func synopsis(words []string) string {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/stopgate/stopgate/internal/eval"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
@@ -95,7 +96,7 @@ func withoutIndexes(root jsonstream.Value, text string) string {
 }
 
 // integer are the numbers that TOML has as they are.
-var integer = regexp.MustCompile(`^(0|-?[1-9][0-9]{0,15})$`)
+var integer = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(0|-?[1-9][0-9]{0,15})$`) })
 
 // literal returns a value as a policy file writes it, false if it cannot.
 func (v value) literal() (string, bool) {
@@ -103,7 +104,7 @@ func (v value) literal() (string, bool) {
 	case jsonstream.String:
 		return tomltree.Quote(v.text), true
 	case jsonstream.Number:
-		if integer.MatchString(v.json) {
+		if integer().MatchString(v.json) {
 			return v.json, true
 		}
 		return `{ number = ` + tomltree.Quote(v.json) + ` }`, true

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -26,10 +27,12 @@ func secretName(name string) bool {
 
 // secretText is a text with the value of a secret: an option or a variable for one, a user with a password in
 // a URL, a header, or a long word of mixed letters and digits.
-var secretText = regexp.MustCompile(`(?i)(--?[a-z-]*(pass(word|wd|phrase)?|secret|token|api-?key|credential)s?([ =]|$))|([A-Z_]*(PASSWORD|SECRET|TOKEN|API_?KEY)=)|(://[^/@ ]+@)|\b(authorization|bearer|x-api-key)\b`)
+var secretText = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(--?[a-z-]*(pass(word|wd|phrase)?|secret|token|api-?key|credential)s?([ =]|$))|([A-Z_]*(PASSWORD|SECRET|TOKEN|API_?KEY)=)|(://[^/@ ]+@)|\b(authorization|bearer|x-api-key)\b`)
+})
 
 // randomWord are words that may be keys: long, and with digits between letters.
-var randomWord = regexp.MustCompile(`[A-Za-z0-9+=_-]{28,}`)
+var randomWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Za-z0-9+=_-]{28,}`) })
 
 // secret reports whether arguments may hold a secret.
 func secret(args []byte) bool {
@@ -56,14 +59,14 @@ func holdsSecret(name string, v jsonstream.Value) bool {
 		if len(text) > maxValue || strings.Contains(text, "\n") {
 			return false // content, which no rule spells out
 		}
-		return secretName(name) || secretText.MatchString(text) || random(text)
+		return secretName(name) || secretText().MatchString(text) || random(text)
 	}
 	return false
 }
 
 // random reports whether a text has a word like a key: digits change with letters four times.
 func random(text string) bool {
-	for _, word := range randomWord.FindAllString(text, -1) {
+	for _, word := range randomWord().FindAllString(text, -1) {
 		changes := 0
 		for i := 1; i < len(word); i++ {
 			if digit(word[i]) != digit(word[i-1]) {

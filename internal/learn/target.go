@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -19,7 +20,9 @@ type covered struct {
 
 // plainPath are paths that can be generalised: below the root, without a component that begins with a dot,
 // and without a character that a shell, a glob or a URL reads.
-var plainPath = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_+@. -]*(?:/[A-Za-z0-9_][A-Za-z0-9_+@. -]*)*$`)
+var plainPath = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_+@. -]*(?:/[A-Za-z0-9_][A-Za-z0-9_+@. -]*)*$`)
+})
 
 // directories cuts units by the directories of a path: the topmost ones below the root of which the
 // approvals are spread over three entries, else those of their files, else the paths themselves.
@@ -28,7 +31,7 @@ func (f *family) directories(units []unit, arg string) (groups []covered) {
 	for i := range units {
 		ok := f.width != exact
 		for _, v := range units[i].leaf(arg).values {
-			ok = ok && v.is == jsonstream.String && plainPath.MatchString(v.text) && path.Clean(v.text) == v.text
+			ok = ok && v.is == jsonstream.String && plainPath().MatchString(v.text) && path.Clean(v.text) == v.text
 		}
 		if ok {
 			plain = append(plain, units[i])
@@ -103,13 +106,15 @@ func commonEntry(l *leaf, dir string) (entry string) {
 
 // plainURL are URLs that can be generalised by their host: a name of plain letters, without a user, a port, a
 // label in the form of other scripts, or a number in place of a name.
-var plainURL = regexp.MustCompile(`^(https?)://((?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,})(?:[/?#][\x21-\x7e]*)?$`)
+var plainURL = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(https?)://((?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,})(?:[/?#][\x21-\x7e]*)?$`)
+})
 
 // hosts cuts units by the hosts of a URL. Only what looks may go to other pages of a host.
 func (f *family) hosts(units []unit, arg string) (groups []covered) {
 	host := func(u *unit) string {
 		l := u.leaf(arg)
-		m := plainURL.FindStringSubmatch(l.values[0].text)
+		m := plainURL().FindStringSubmatch(l.values[0].text)
 		if f.width == exact || f.effect != looks || len(l.values) != 1 || m == nil || strings.Contains("."+m[2], ".xn--") {
 			return ""
 		}

@@ -3,6 +3,7 @@ package project
 import (
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -23,13 +24,13 @@ func scriptsOf(text []byte) (scripts []script, root jsonstream.Value) {
 	}
 	for key, v := range table.Members() {
 		name := key.Text()
-		if v.Kind() != jsonstream.String || !scriptName.MatchString(name) || len(name) > 40 {
+		if v.Kind() != jsonstream.String || !scriptName().MatchString(name) || len(name) > 40 {
 			continue
 		}
 		at, _ := key.Span()
 		// Package managers run these two around the script.
 		around := all["pre"+name] + " " + all["post"+name]
-		if reaches.MatchString(around) {
+		if reaches().MatchString(around) {
 			continue
 		}
 		scripts = append(scripts, script{name, v.Text(), lineOf(text, at)})
@@ -70,7 +71,9 @@ func (t *tree) manager(dir string, root jsonstream.Value) string {
 }
 
 // testRunners are programs that take the words after them as names of files and tests.
-var testRunners = regexp.MustCompile(`^(jest|vitest|vitest run|mocha|ava|tap|eslint|tsc|node --test)( [a-zA-Z0-9./_=-]+)*$`)
+var testRunners = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(jest|vitest|vitest run|mocha|ava|tap|eslint|tsc|node --test)( [a-zA-Z0-9./_=-]+)*$`)
+})
 
 func nodeCommands(t *tree, dir string) []Command {
 	text := t.read(dir, "package.json")
@@ -92,7 +95,7 @@ func nodeCommands(t *tree, dir string) []Command {
 		var some []script
 		operands := ""
 		for _, s := range scripts {
-			if testRunners.MatchString(s.text) == runner {
+			if testRunners().MatchString(s.text) == runner {
 				some = append(some, s)
 			}
 		}

@@ -6,21 +6,27 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // names of scripts, targets and recipes by purpose. A suffix says which part: test:unit, lint-go.
-var names = []struct {
+var names = sync.OnceValue(func() []named {
+	return []named{
+		{Test, regexp.MustCompile(`^(test|tests|unit|unittest|check|spec)([:_-](unit|fast|short|quick|unittest|ci|all|race|go|js|ts|py|lib))?$`)},
+		{Lint, regexp.MustCompile(`^(lint|vet|typecheck|type-check|types|tsc|fmt-check|format-check|format:check|fmt:check|check-format|check:types)([:_-](go|js|ts|py|css|all|ci|types))?$`)},
+		{Build, regexp.MustCompile(`^(build|compile)([:_-](go|js|ts|lib|all|dev|types))?$`)},
+	}
+})
+
+// named is the names that a purpose has.
+type named struct {
 	purpose Purpose
 	is      *regexp.Regexp
-}{
-	{Test, regexp.MustCompile(`^(test|tests|unit|unittest|check|spec)([:_-](unit|fast|short|quick|unittest|ci|all|race|go|js|ts|py|lib))?$`)},
-	{Lint, regexp.MustCompile(`^(lint|vet|typecheck|type-check|types|tsc|fmt-check|format-check|format:check|fmt:check|check-format|check:types)([:_-](go|js|ts|py|css|all|ci|types))?$`)},
-	{Build, regexp.MustCompile(`^(build|compile)([:_-](go|js|ts|lib|all|dev|types))?$`)},
 }
 
 // purposeOf returns the purpose of a name, false if it has none of them.
 func purposeOf(name string) (Purpose, bool) {
-	for _, n := range names {
+	for _, n := range names() {
 		if n.is.MatchString(name) {
 			return n.purpose, true
 		}
@@ -31,7 +37,9 @@ func purposeOf(name string) (Purpose, bool) {
 // reaches matches scripts that may do more than test, build or check: send, delete, publish or install. A
 // match leaves the command out. It is a courtesy for honest scripts and no protection: a script can do this
 // in a thousand ways, which is why commands ask unless a person has read the list.
-var reaches = regexp.MustCompile(`(?i)(publish|deploy|release|upload|push|curl|wget|\bssh\b|\bscp\b|rsync|sudo|\brm\s+-|rimraf|git\s+(clean|reset|checkout|stash)|docker|kubectl|terraform|\baws\b|gcloud|\bnpx\b|install|eval|base64|/dev/tcp|\bnc\b)`)
+var reaches = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(publish|deploy|release|upload|push|curl|wget|\bssh\b|\bscp\b|rsync|sudo|\brm\s+-|rimraf|git\s+(clean|reset|checkout|stash)|docker|kubectl|terraform|\baws\b|gcloud|\bnpx\b|install|eval|base64|/dev/tcp|\bnc\b)`)
+})
 
 // lineOf returns the number of the line of an offset.
 func lineOf(text []byte, at int) int { return 1 + bytes.Count(text[:min(at, len(text))], []byte("\n")) }
@@ -60,10 +68,10 @@ const maxScripts = 12
 // alternatives.
 func group(scripts []script, dir, file string, line, usage func(name string) string) (list []Command) {
 	var words []string
-	for _, n := range names {
+	for _, n := range names() {
 		for _, s := range scripts {
 			purpose, ok := purposeOf(s.name)
-			if !ok || purpose != n.purpose || reaches.MatchString(s.text) || slices.Contains(words, s.name) || len(words) == maxScripts {
+			if !ok || purpose != n.purpose || reaches().MatchString(s.text) || slices.Contains(words, s.name) || len(words) == maxScripts {
 				continue
 			}
 			words = append(words, s.name)
@@ -84,4 +92,4 @@ func group(scripts []script, dir, file string, line, usage func(name string) str
 }
 
 // scriptName matches the names that a usage may have.
-var scriptName = regexp.MustCompile(`^[a-z][a-z0-9]*([:_-][a-z0-9]+)*$`)
+var scriptName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9]*([:_-][a-z0-9]+)*$`) })

@@ -3,6 +3,7 @@ package project
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 func jvmCommands(t *tree, dir string) (list []Command) {
@@ -39,9 +40,9 @@ func jvmCommands(t *tree, dir string) (list []Command) {
 }
 
 var (
-	target = regexp.MustCompile(`^([A-Za-z0-9_. -]+):([^=:]|$)`)
-	recipe = regexp.MustCompile(`^@?([a-z][a-z0-9_-]*)\s*:([^=]|$)`)
-	task   = regexp.MustCompile(`^  ([a-z][a-z0-9_:-]*):\s*$`)
+	target = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([A-Za-z0-9_. -]+):([^=:]|$)`) })
+	recipe = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^@?([a-z][a-z0-9_-]*)\s*:([^=]|$)`) })
+	task   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^  ([a-z][a-z0-9_:-]*):\s*$`) })
 )
 
 // runnerCommands returns the targets of make, just and task.
@@ -52,7 +53,7 @@ func runnerCommands(t *tree, dir string) (list []Command) {
 			if dir != "." {
 				program += " -C " + dir
 			}
-			list = append(list, group(targets(string(text), target), dir, file,
+			list = append(list, group(targets(string(text), target()), dir, file,
 				func(name string) string { return program + " " + name }, func(names string) string { return program + " [-s|-k] " + names })...)
 			break
 		}
@@ -62,7 +63,7 @@ func runnerCommands(t *tree, dir string) (list []Command) {
 	}
 	for _, file := range []string{"justfile", "Justfile"} {
 		if text := t.read(dir, file); text != nil {
-			list = append(list, group(targets(string(text), recipe), dir, file,
+			list = append(list, group(targets(string(text), recipe()), dir, file,
 				func(name string) string { return "just " + name }, func(names string) string { return "just " + names })...)
 		}
 	}
@@ -70,7 +71,7 @@ func runnerCommands(t *tree, dir string) (list []Command) {
 		if text := t.read(dir, file); text != nil {
 			_, tasks, _ := strings.Cut("\n"+string(text), "\ntasks:")
 			before := strings.Count(string(text[:len(text)-len(tasks)]), "\n")
-			scripts := targets(tasks, task)
+			scripts := targets(tasks, task())
 			for i := range scripts {
 				scripts[i].line += before
 			}
@@ -92,7 +93,7 @@ func targets(text string, head *regexp.Regexp) (list []script) {
 		if m := head.FindStringSubmatch(line); m != nil {
 			open = 0
 			for name := range strings.FieldsSeq(m[1]) {
-				if scriptName.MatchString(name) && len(list) < 500 {
+				if scriptName().MatchString(name) && len(list) < 500 {
 					list = append(list, script{name, strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line[len(m[1]):]), ":")), n})
 					open++
 				}

@@ -11,9 +11,9 @@ import (
 	"net/netip"
 	"strings"
 
+	"github.com/opencontainers/image-spec/specs-go"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 	"github.com/stopgate/stopgate/internal/bundle"
-	"oras.land/oras-go/v2"
 	"oras.land/oras-go/v2/content"
 	"oras.land/oras-go/v2/errdef"
 	"oras.land/oras-go/v2/registry/remote"
@@ -133,10 +133,7 @@ func (r *registry) Push(ctx context.Context, generation uint64, s bundle.Signed)
 			return err
 		}
 	}
-	at, err := oras.PackManifest(ctx, r.repository, oras.PackManifestVersion1_1, artifactType, oras.PackManifestOptions{
-		Layers:              layers,
-		ManifestAnnotations: map[string]string{ocispec.AnnotationCreated: "1970-01-01T00:00:00Z"}, // the same manifest for the same bundle
-	})
+	at, err := r.manifest(ctx, layers)
 	if err != nil {
 		return err
 	}
@@ -146,6 +143,27 @@ func (r *registry) Push(ctx context.Context, generation uint64, s bundle.Signed)
 		}
 	}
 	return nil
+}
+
+// manifest uploads the manifest of an artifact, as version 1.1 of the specification of images describes
+// it, with an empty configuration. It is the same for the same layers.
+func (r *registry) manifest(ctx context.Context, layers []ocispec.Descriptor) (at ocispec.Descriptor, err error) {
+	if err := r.put(ctx, ocispec.DescriptorEmptyJSON, ocispec.DescriptorEmptyJSON.Data); err != nil {
+		return at, fmt.Errorf("upload of the configuration: %w", err)
+	}
+	text, err := json.Marshal(ocispec.Manifest{
+		Versioned: specs.Versioned{SchemaVersion: 2}, MediaType: ocispec.MediaTypeImageManifest, ArtifactType: artifactType,
+		Config: ocispec.DescriptorEmptyJSON, Layers: layers, Annotations: map[string]string{ocispec.AnnotationCreated: "1970-01-01T00:00:00Z"},
+	})
+	if err != nil {
+		return at, fmt.Errorf("manifest: %w", err)
+	}
+	at = content.NewDescriptorFromBytes(ocispec.MediaTypeImageManifest, text)
+	at.ArtifactType = artifactType
+	if err := r.repository.Push(ctx, at, bytes.NewReader(text)); err != nil && !errors.Is(err, errdef.ErrAlreadyExists) {
+		return at, fmt.Errorf("upload of the manifest: %w", err)
+	}
+	return at, nil
 }
 
 // put uploads a blob unless it is there.

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/stopgate/stopgate"
@@ -35,14 +36,14 @@ func versionOf(ctx context.Context, h *hook.Host) string {
 }
 
 // named finds the policy files that a hook's command line names.
-var named = regexp.MustCompile(`--policy[ =]('[^']*'|\S+)`)
+var named = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`--policy[ =]('[^']*'|\S+)`) })
 
 // cover lists the host's tools that no table of the policy names, and those whose parameters no
 // guard reads.
 func (c *checkup) cover(ctx context.Context, h *hook.Host) {
 	var f inputs.Policy
 	for _, line := range c.Commands {
-		for _, m := range named.FindAllStringSubmatch(line, -1) {
+		for _, m := range named().FindAllStringSubmatch(line, -1) {
 			if name := strings.Trim(m[1], "'"); !slices.Contains(f.Files, name) {
 				f.Files = append(f.Files, name)
 			}

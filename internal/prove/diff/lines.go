@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
@@ -43,7 +44,7 @@ func synopsisOf(usage string) synopsis {
 }
 
 // class is a set of characters in a glob.
-var class = regexp.MustCompile(`\[!?(\\?.)[^\]]*\]`)
+var class = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[!?(\\?.)[^\]]*\]`) })
 
 // written writes a word of a usage with many in place of "**" and star in place of "*".
 func (s synopsis) written(word, many, star string, choice int) string {
@@ -64,7 +65,7 @@ func (s synopsis) written(word, many, star string, choice int) string {
 		return "http://localhost:8080/"
 	}
 	alternatives := syntax.Alternatives(word)
-	word = class.ReplaceAllString(alternatives[min(choice, len(alternatives)-1)], "$1")
+	word = class().ReplaceAllString(alternatives[min(choice, len(alternatives)-1)], "$1")
 	return strings.NewReplacer(`\`, "", "*", star, "?", "x").Replace(word)
 }
 
@@ -274,7 +275,7 @@ func (e *toolEdits) permittedWith(k *symbolic.Condition, suspected string) (list
 }
 
 // patternWord finds words that a pattern may look for.
-var patternWord = regexp.MustCompile(`[A-Za-z][A-Za-z-]+`)
+var patternWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Za-z][A-Za-z-]+`) })
 
 // permittedLike lists permitted commands that a pattern finds.
 func (e *toolEdits) permittedLike(k *symbolic.Condition, text string) (list []string) {
@@ -282,7 +283,7 @@ func (e *toolEdits) permittedLike(k *symbolic.Condition, text string) (list []st
 	if err != nil {
 		return nil
 	}
-	added := append([]string{"", "x:y", ":y", "x@y", "x//y", "-E"}, patternWord.FindAllString(text, 24)...)
+	added := append([]string{"", "x:y", ":y", "x@y", "x//y", "-E"}, patternWord().FindAllString(text, 24)...)
 	added = append(added, p.Sample(), p.Literal(), "&& echo x:y", "&& echo x@y", "&& echo //")
 	e.permissions(k, func(usage, writes string) {
 		lines := linesOf(usage)

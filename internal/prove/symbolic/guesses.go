@@ -2,6 +2,7 @@ package symbolic
 
 import (
 	"regexp"
+	"sync"
 
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
@@ -9,8 +10,8 @@ import (
 
 // excepted is the part of a glob that leaves names out; alone it is all of a name.
 var (
-	excepted = regexp.MustCompile(`!\([^()]*\)`)
-	alone    = regexp.MustCompile(`(^|/)!\([^()]*\)`)
+	excepted = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`!\([^()]*\)`) })
+	alone    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|/)!\([^()]*\)`) })
 )
 
 // Guesses lists texts that may satisfy a condition with a literal, from at most most ways of
@@ -18,7 +19,7 @@ var (
 func Guesses(s *condition.Spec, text string, most int) (list []string) {
 	kind := s.Kind
 	if kind == condition.Glob || kind == condition.Outside {
-		text = excepted.ReplaceAllString(alone.ReplaceAllString(text, "${1}q7w9"), "")
+		text = excepted().ReplaceAllString(alone().ReplaceAllString(text, "${1}q7w9"), "")
 	}
 	written := []string{text}
 	if kind == condition.Glob || kind == condition.Outside || kind == condition.Usage {

@@ -98,7 +98,7 @@ func TestPolicyPage(t *testing.T) {
 		if !strings.HasPrefix(line, "| `") {
 			continue
 		}
-		for _, cell := range cellsOf(link.ReplaceAllString(line, "$1")) {
+		for _, cell := range cellsOf(link().ReplaceAllString(line, "$1")) {
 			if !strings.Contains(page, cell) {
 				t.Errorf("the cell %q is lost", cell)
 			}

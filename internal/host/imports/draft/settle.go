@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/condition/kinds"
@@ -123,7 +124,7 @@ func (d *Draft) mend(r *Rule, problem diag.Diagnostic) {
 }
 
 // ruleLabel is the name of a rule in diagnostics about the new policy, which the user has not seen.
-var ruleLabel = regexp.MustCompile(`^(rule|guard) \d+(, ` + "`[^`]*`" + `)?(:|) `)
+var ruleLabel = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(rule|guard) \d+(, ` + "`[^`]*`" + `)?(:|) `) })
 
 // ofTheSource converts a finding to the reason why a rule of the source is changed.
 func ofTheSource(problem diag.Diagnostic) string {
@@ -135,13 +136,13 @@ func ofTheSource(problem diag.Diagnostic) string {
 		}
 		return "no call certainly means what it names"
 	case diag.PathLiteral, diag.BadGlob, diag.BadPattern, diag.MatcherType, diag.LiteralType:
-		message = ruleLabel.ReplaceAllString(message, "")
+		message = ruleLabel().ReplaceAllString(message, "")
 		if _, rest, ok := strings.Cut(message, "` "); ok && strings.HasPrefix(message, "`") {
 			return "it " + rest // the matcher is one of the policy language
 		}
 		return message
 	}
-	return ruleLabel.ReplaceAllString(message, "it ")
+	return ruleLabel().ReplaceAllString(message, "it ")
 }
 
 // refusal returns the mode of a later rule that refuses, the strictest of them.
