@@ -46,22 +46,10 @@ func run(program string, rounds int, only, page string) error {
 		return err
 	}
 	defer provider.end()
-	var parts []*part
-	for _, begin := range []func() (*part, error){
-		func() (*part, error) { return startRole("proxy", "proxy "+provider.url) },
-		func() (*part, error) { return startGate(program, dir, provider.url) },
-		func() (*part, error) { return startNginx(dir, provider.url) },
-		func() (*part, error) { return startPortkey(provider.url) },
-	} {
-		p, err := begin()
-		if errors.Is(err, errAbsent) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		defer p.end()
-		parts = append(parts, p)
+	parts, err := startParts(program, dir, provider.url)
+	defer endParts(parts)
+	if err != nil {
+		return err
 	}
 	var rows []row
 	for _, t := range plan() {
@@ -75,12 +63,44 @@ func run(program string, rounds int, only, page string) error {
 		fmt.Fprint(os.Stderr, r.lines())
 		rows = append(rows, r)
 	}
-	text := table(rows)
+	var idle []idleRow
+	if strings.Contains(idleModel, only) {
+		if idle, err = idleRows(program, dir, provider.url); err != nil {
+			return err
+		}
+	}
+	text := table(rows) + idleTable(idle)
 	fmt.Print(text)
 	if page == "" {
 		return nil
 	}
 	return write(page, text)
+}
+
+// startParts starts what is compared, as far as it is installed.
+func startParts(program, dir, provider string) (parts []*part, err error) {
+	for _, begin := range []func() (*part, error){
+		func() (*part, error) { return startRole("proxy", "proxy "+provider) },
+		func() (*part, error) { return startGate(program, dir, provider) },
+		func() (*part, error) { return startNginx(dir, provider) },
+		func() (*part, error) { return startPortkey(provider) },
+	} {
+		p, err := begin()
+		if errors.Is(err, errAbsent) {
+			continue
+		}
+		if err != nil {
+			return parts, err
+		}
+		parts = append(parts, p)
+	}
+	return parts, nil
+}
+
+func endParts(parts []*part) {
+	for _, p := range parts {
+		p.end()
+	}
 }
 
 // cost is what one round of a part took.

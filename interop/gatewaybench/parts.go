@@ -31,7 +31,8 @@ type part struct {
 	cmd    *exec.Cmd
 }
 
-// role is the variable that makes this program one part of a path: "provider", or "proxy URL".
+// role is the variable that makes this program one part of a path: "provider", "provider-tls FILE" with
+// HTTP/2 and a certificate that it writes to the file, or "proxy URL".
 const role = "GATEWAYBENCH_ROLE"
 
 // serve is the program in a role. It ends with its parent.
@@ -39,7 +40,7 @@ func serve(as string) error {
 	name, target, _ := strings.Cut(as, " ")
 	var h http.Handler
 	switch name {
-	case "provider":
+	case "provider", "provider-tls":
 		p, err := newProvider()
 		if err != nil {
 			return err
@@ -58,18 +59,21 @@ func serve(as string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Println("http://" + ln.Addr().String())
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		os.Exit(0)
 	}()
+	if name == "provider-tls" {
+		return serveTLS(ln, h, target)
+	}
+	fmt.Println("http://" + ln.Addr().String())
 	return http.Serve(ln, h)
 }
 
 func reverseProxy(base *url.URL) http.Handler {
 	rp := &httputil.ReverseProxy{
 		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(base) },
-		Transport: &http.Transport{MaxIdleConnsPerHost: 128, DisableCompression: true},
+		Transport: &http.Transport{MaxIdleConnsPerHost: 128, DisableCompression: true, ForceAttemptHTTP2: true},
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// ReverseProxy cuts fast streams whose request is not read (golang/go#40747).
@@ -97,16 +101,16 @@ func start(cmd *exec.Cmd) (line string, err error) {
 	return strings.TrimSpace(line), err
 }
 
-func startRole(name, as string) (*part, error) {
+func startRole(name, as string, env ...string) (*part, error) {
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), role+"="+as)
+	cmd.Env = append(append(os.Environ(), role+"="+as), env...)
 	line, err := start(cmd)
 	return &part{name: name, url: line, cmd: cmd}, err
 }
 
 // startGate starts stopgate as its users do: `stopgate init`, `stopgate trust` and then `stopgate up`.
-func startGate(program, dir, provider string) (*part, error) {
-	env := append(os.Environ(), gate.Home(dir)...)
+func startGate(program, dir, provider string, more ...string) (*part, error) {
+	env := append(append(os.Environ(), gate.Home(dir)...), more...)
 	for _, command := range [][]string{{"init"}, {"trust"}} {
 		cmd := exec.Command(program, command...)
 		cmd.Dir, cmd.Env = dir, env
@@ -139,8 +143,8 @@ func startNginx(dir, provider string) (*part, error) {
 	if err != nil {
 		return nil, err
 	}
-	conf := fmt.Sprintf(`daemon off; worker_processes 2; pid %[1]s/pid; error_log stderr error;
-events { worker_connections 1024; }
+	conf := fmt.Sprintf(`daemon off; worker_processes 2; worker_rlimit_nofile 20000; pid %[1]s/pid; error_log stderr error;
+events { worker_connections 16384; }
 http {
   access_log off; client_body_temp_path %[1]s; proxy_temp_path %[1]s; fastcgi_temp_path %[1]s; uwsgi_temp_path %[1]s; scgi_temp_path %[1]s; client_max_body_size 64m;
   upstream provider { server %[2]s; keepalive 128; }
@@ -208,6 +212,19 @@ func (p *part) end() {
 
 // cpu returns the CPU time of the part's processes.
 func (p *part) cpu() (sum time.Duration, err error) {
+	pids, err := p.processes()
+	for _, pid := range pids {
+		t, err := processClock(pid)
+		if err != nil {
+			return 0, err
+		}
+		sum += t
+	}
+	return sum, err
+}
+
+// processes lists the processes of the part.
+func (p *part) processes() (pids []int, err error) {
 	group := strconv.Itoa(p.cmd.Process.Pid)
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
 	for _, path := range stats {
@@ -218,14 +235,10 @@ func (p *part) cpu() (sum time.Duration, err error) {
 		// The fields after the name, which may have spaces: state, parent, group.
 		if f := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:])); len(f) > 2 && f[2] == group {
 			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
-			t, err := processClock(pid)
-			if err != nil {
-				return 0, err
-			}
-			sum += t
+			pids = append(pids, pid)
 		}
 	}
-	return sum, err
+	return pids, err
 }
 
 // processClock returns the CPU time of all threads of a process, also of those that have ended.

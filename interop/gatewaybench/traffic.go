@@ -185,6 +185,9 @@ func (p provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		err = json.Unmarshal(text, &request)
 	}
 	events := p[request.Model]
+	if request.Model == idleModel {
+		events = [][]byte{[]byte("data: {\"id\":\"chatcmpl-1\",\"object\":\"chat.completion.chunk\",\"created\":1769809582,\"model\":\"idle\",\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"x\"},\"logprobs\":null,\"finish_reason\":null}]}\n\n")}
+	}
 	if err != nil || events == nil {
 		http.Error(w, "no such traffic", http.StatusBadRequest)
 		return
@@ -202,5 +205,8 @@ func (p provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if flush.Flush() != nil {
 			return
 		}
+	}
+	if request.Model == idleModel {
+		<-r.Context().Done()
 	}
 }
