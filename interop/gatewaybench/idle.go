@@ -9,6 +9,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"math/big"
@@ -59,7 +60,11 @@ func measureIdle(name string, parts []*part) (idleRow, error) {
 // idleRows measures new processes, whose memory other traffic has not shaped, with a provider that
 // speaks HTTP/1.1 and with one that speaks HTTP/2.
 func idleRows(program, dir, provider string) (rows []idleRow, err error) {
-	parts, err := startParts(program, dir, provider)
+	plain, http2 := filepath.Join(dir, "http1"), filepath.Join(dir, "http2")
+	if err := errors.Join(os.Mkdir(plain, 0o700), os.Mkdir(http2, 0o700)); err != nil {
+		return nil, err
+	}
+	parts, err := startParts(program, plain, provider)
 	defer endParts(parts)
 	if err != nil {
 		return nil, err
@@ -81,7 +86,7 @@ func idleRows(program, dir, provider string) (rows []idleRow, err error) {
 		return nil, err
 	}
 	defer proxy.end()
-	gateway, err := startGate(program, dir, secure.url, trusts)
+	gateway, err := startGate(program, http2, secure.url, trusts)
 	if err != nil {
 		return nil, err
 	}
