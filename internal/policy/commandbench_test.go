@@ -12,6 +12,7 @@ import (
 	"github.com/stopgate/stopgate/internal/knowntools"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/testkit/corpus"
+	"github.com/stopgate/stopgate/internal/testkit/cpu"
 )
 
 // benchCommands are command lines as coding agents write them, from one word to a script.
@@ -56,7 +57,8 @@ func BenchmarkCommands(b *testing.B) {
 	b.Run("corpus", func(b *testing.B) { decideAll(b, p, "Bash", recordedCommands(b)) })
 }
 
-// decideAll decides a call of a tool for each of some arguments, again and again.
+// decideAll decides a call of a tool for each of some arguments, again and again: all of them as often
+// as the others, if the number of iterations is a multiple of theirs.
 func decideAll(b *testing.B, p *policy.Program, tool string, args [][]byte) {
 	call := stopgate.Call{Tool: stopgate.ToolName(tool)}
 	rules := p.RulesFor(call, gate.Circumstances{})
@@ -66,13 +68,15 @@ func decideAll(b *testing.B, p *policy.Program, tool string, args [][]byte) {
 		e.Close(stopgate.Ended)
 		e.Release()
 	}
-	for _, a := range args { // the first values build automata
-		decide(a)
+	for i := range max(2000, len(args)) { // the first values build automata
+		decide(args[i%len(args)])
 	}
 	b.ReportAllocs()
+	start := cpu.Time()
 	for i := 0; b.Loop(); i++ {
 		decide(args[i%len(args)])
 	}
+	cpu.Report(b, start)
 }
 
 func arguments(b *testing.B, name, value string) []byte {
