@@ -163,13 +163,12 @@ func (t *Test) grants(v *Value, i int) bool {
 	case t.usages != nil:
 		return t.usages.Grants(l, i, func() bool { return t.given(v, i) })
 	case t.text != nil:
-		var buf [256]byte
 		if slices.ContainsFunc(c.Words, func(w shell.Word) bool { return !w.Literal }) {
 			return false // the shell turns it into another text
 		}
-		words := appendWords(buf[:0], c.Words)
+		v.joined = appendWords(v.joined[:0], c.Words)
 		// A word of several lines could be mistaken for lines of the command.
-		return !c.Open && !first.Quoted && bytes.IndexByte(words, '\n') < 0 && t.text.Holds(words)
+		return !c.Open && !first.Quoted && bytes.IndexByte(v.joined, '\n') < 0 && t.text.Holds(v.joined)
 	}
 	for k := range t.literals {
 		if t.spelt(l, i, t.literals[k].words) {

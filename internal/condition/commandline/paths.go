@@ -100,7 +100,7 @@ func (t *PathTest) grants(v *Value, l *shell.Line, i int) bool {
 	c := &l.Commands[i]
 	certain := effect.Certain(c.Program())
 	inside := true
-	v.paths(l, i, func(p *namedPath) bool {
+	v.eachPath(l, i, func(p *namedPath) bool {
 		if p.use&t.use == 0 || p.use&effect.Suspected != 0 || !p.redirected && !certain {
 			return true
 		}
@@ -111,13 +111,22 @@ func (t *PathTest) grants(v *Value, l *shell.Line, i int) bool {
 	return inside
 }
 
-func (t *PathTest) suspects(v *Value, l *shell.Line, i int) bool {
-	hit := false
-	v.paths(l, i, func(p *namedPath) bool {
-		hit = t.suspect(&l.Commands[i], p)
-		return !hit
-	})
-	return hit
+func (t *PathTest) suspects(v *Value, l *shell.Line, i int) (hit bool) {
+	c := &l.Commands[i]
+	list, ok := v.paths(l, i)
+	if !ok {
+		v.eachPath(l, i, func(p *namedPath) bool {
+			hit = t.suspect(c, p)
+			return !hit
+		})
+		return hit
+	}
+	for k := range list {
+		if t.suspect(c, &list[k]) {
+			return true
+		}
+	}
+	return false
 }
 
 // suspect evaluates one word of a command.
@@ -137,8 +146,8 @@ func (t *PathTest) suspect(c *shell.Command, p *namedPath) bool {
 // allowed returns the paths that a word may name from the directories in which its command may
 // work. A test for paths that lead out of the project uses the known directory only.
 func allowed(test condition.TextTest, p *namedPath) []*condition.Value {
-	if _, outside := test.(*pathname.OutsideTest); outside && p.there != nil {
-		return []*condition.Value{p.there}
+	if _, outside := test.(*pathname.OutsideTest); outside && p.there[0] != nil {
+		return p.there[:]
 	}
 	return p.candidates
 }
@@ -184,7 +193,7 @@ func (t *PathTest) Suspect(value *condition.Value) (found condition.Suspect, ok 
 			continue
 		}
 		for i := range l.Commands {
-			v.paths(l, i, func(p *namedPath) bool {
+			v.eachPath(l, i, func(p *namedPath) bool {
 				written := p.word.Literal || p.word.Tilde
 				if ok && !written || !t.suspect(&l.Commands[i], p) {
 					return true

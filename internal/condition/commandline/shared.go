@@ -47,7 +47,7 @@ type namedPath struct {
 	// candidates are the path as written and, if it is relative, in each of the directories of the
 	// command. there is the path in the directory in which the command works, nil if it is unknown.
 	candidates []*condition.Value
-	there      *condition.Value
+	there      [1]*condition.Value
 }
 
 // Limits of the lists. A condition evaluates the elements of a longer one as they are found, without
@@ -106,34 +106,44 @@ func (v *Value) beginnings(l *shell.Line, i int) (list []beginning, more bool) {
 	return f.beginnings, f.begun == partial
 }
 
-// paths calls yield for the words of a command that may name a file, and for the targets of its
-// redirections, until yield returns false.
-func (v *Value) paths(l *shell.Line, i int, yield func(*namedPath) bool) {
-	c, f := &l.Commands[i], v.shares(l).command(i)
-	if f.named == unlisted {
-		f.named = complete
-		effect.Paths(c, func(word *shell.Word, use effect.Use, redirected bool) bool {
-			if len(f.paths) == maxPaths {
-				f.named = partial
-				return false
-			}
-			f.paths = append(f.paths, namedPath{word: *word, use: use, redirected: redirected})
-			return true
-		})
-		for k := range f.paths {
-			f.paths[k].locate(v, c)
-		}
+// paths returns the words of a command that may name a file, and the targets of its redirections. ok
+// is false if there are more than a list takes: then [Value.eachPath] finds them.
+func (v *Value) paths(l *shell.Line, i int) (list []namedPath, ok bool) {
+	f := v.shares(l).command(i)
+	if f.named != unlisted {
+		return f.paths, f.named == complete
 	}
+	f.named = complete
+	effect.Paths(&l.Commands[i], func(word *shell.Word, use effect.Use, redirected bool) bool {
+		if len(f.paths) == maxPaths {
+			f.named = partial
+			return false
+		}
+		f.paths = append(f.paths, namedPath{word: *word, use: use, redirected: redirected})
+		return true
+	})
 	if f.named == partial {
-		effect.Paths(c, func(word *shell.Word, use effect.Use, redirected bool) bool {
+		return nil, false
+	}
+	for k := range f.paths {
+		f.paths[k].locate(v, &l.Commands[i])
+	}
+	return f.paths, true
+}
+
+// eachPath calls yield for the same, without a list if they are too many, until yield returns false.
+func (v *Value) eachPath(l *shell.Line, i int, yield func(*namedPath) bool) {
+	list, ok := v.paths(l, i)
+	if !ok {
+		effect.Paths(&l.Commands[i], func(word *shell.Word, use effect.Use, redirected bool) bool {
 			p := namedPath{word: *word, use: use, redirected: redirected}
-			p.locate(v, c)
+			p.locate(v, &l.Commands[i])
 			return yield(&p)
 		})
 		return
 	}
-	for k := range f.paths {
-		if !yield(&f.paths[k]) {
+	for k := range list {
+		if !yield(&list[k]) {
 			return
 		}
 	}
@@ -144,18 +154,20 @@ func (p *namedPath) locate(v *Value, c *shell.Command) {
 	if len(p.word.Text) == 0 {
 		return
 	}
+	first := len(v.candidates)
 	c.Candidates(p.word.Text, func(path []byte) bool {
-		p.candidates = append(p.candidates, v.Word(path))
+		v.candidates = append(v.candidates, v.Word(path))
 		return true
 	})
+	p.candidates = v.candidates[first:len(v.candidates):len(v.candidates)]
 	if at, known := c.At(p.word.Text); known {
-		p.there = v.Word(at)
+		p.there[0] = v.Word(at)
 	}
 }
 
-// sweeps calls yield for the directories that the line reads or renames completely, until yield
-// returns false.
-func (v *Value) sweeps(l *shell.Line, yield func(*effect.Sweep) bool) {
+// sweeps returns the directories that the line reads or renames completely. ok is false if there are
+// more than a list takes: then [effect.Sweeps] finds them.
+func (v *Value) sweeps(l *shell.Line) (list []effect.Sweep, ok bool) {
 	s := v.shares(l)
 	if s.swept == unlisted {
 		s.swept = complete
@@ -168,13 +180,5 @@ func (v *Value) sweeps(l *shell.Line, yield func(*effect.Sweep) bool) {
 			return true
 		})
 	}
-	if s.swept == partial {
-		effect.Sweeps(l, yield)
-		return
-	}
-	for k := range s.sweeps {
-		if !yield(&s.sweeps[k]) {
-			return
-		}
-	}
+	return s.sweeps, s.swept == complete
 }

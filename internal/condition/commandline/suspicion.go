@@ -15,18 +15,18 @@ import (
 func (t *Test) suspects(v *Value, l *shell.Line, i int) bool {
 	list, more := v.beginnings(l, i)
 	for k := range list {
-		if t.begins(&list[k].program, list[k].operands, l.Commands[i].Dirs) {
+		if t.begins(v, &list[k].program, list[k].operands, l.Commands[i].Dirs) {
 			return true
 		}
 	}
-	return more && t.literals != nil && t.suspectsAnywhere(&l.Commands[i])
+	return more && t.literals != nil && t.suspectsAnywhere(v, &l.Commands[i])
 }
 
 // suspectsAnywhere is suspects for a condition that is evaluated at more positions than the limit.
-func (t *Test) suspectsAnywhere(c *shell.Command) (hit bool) {
+func (t *Test) suspectsAnywhere(v *Value, c *shell.Command) (hit bool) {
 	eachBeginning(c, func(first *shell.Word, operands []shell.Word) bool {
 		program := usage.ReadProgram(first)
-		hit = t.begins(&program, operands, c.Dirs)
+		hit = t.begins(v, &program, operands, c.Dirs)
 		return !hit
 	})
 	return hit
@@ -131,17 +131,16 @@ func (t *Test) raw(line []byte) bool {
 
 // begins evaluates a program and the words that follow it. Words are compared as words; other kinds
 // of conditions see them separated by single spaces.
-func (t *Test) begins(program *usage.Program, operands []shell.Word, dirs []string) bool {
+func (t *Test) begins(v *Value, program *usage.Program, operands []shell.Word, dirs []string) bool {
 	switch {
 	case t.usages != nil:
 		return t.usages.Suspects(program, operands, dirs)
 	case t.text != nil:
-		var buf [256]byte
-		text := append(buf[:0], program.Word.Text...)
+		v.joined = append(v.joined[:0], program.Word.Text...)
 		if len(operands) > 0 {
-			text = appendWords(append(text, ' '), operands)
+			v.joined = appendWords(append(v.joined, ' '), operands)
 		}
-		return t.text.Holds(text)
+		return t.text.Holds(v.joined)
 	}
 	for i := range t.literals {
 		if t.beginsWith(program, operands, t.literals[i].words) {
@@ -226,7 +225,7 @@ func (t *PathTest) Unknown(value *condition.Value) (unknown condition.Unknown) {
 		}
 		for i := range l.Commands {
 			c := &l.Commands[i]
-			v.paths(l, i, func(p *namedPath) bool {
+			v.eachPath(l, i, func(p *namedPath) bool {
 				if p.use&t.use != 0 && len(p.word.Text) > 0 {
 					unknown |= t.unknown(c, p)
 				}

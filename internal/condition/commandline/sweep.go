@@ -43,17 +43,31 @@ func (t *PathTest) Sweeps(value *condition.Value) bool {
 	if !t.Restrictive || v.exceeds() {
 		return false
 	}
-	for _, l := range [...]*shell.Line{v.Line(), v.OtherLine()} {
-		hit := false
-		if l != nil {
-			v.sweeps(l, func(s *effect.Sweep) bool {
-				hit = (t.below || (s.Files || s.Given) && t.use&effect.Reads != 0) && (s.Given && !t.base.plainNames(v, t.links, s) || !s.Counts && t.reaches(s) && !t.clear(v, s))
-				return !hit
-			})
-		}
-		if hit {
+	return t.sweeps(v, v.Line()) || t.sweeps(v, v.OtherLine())
+}
+
+// sweeps is Sweeps for one form of the line, nil for none.
+func (t *PathTest) sweeps(v *Value, l *shell.Line) (hit bool) {
+	if l == nil {
+		return false
+	}
+	list, ok := v.sweeps(l)
+	if !ok {
+		effect.Sweeps(l, func(s *effect.Sweep) bool {
+			hit = t.swept(v, s)
+			return !hit
+		})
+		return hit
+	}
+	for k := range list {
+		if t.swept(v, &list[k]) {
 			return true
 		}
 	}
 	return false
+}
+
+// swept reports whether the test could match a file of one sweep.
+func (t *PathTest) swept(v *Value, s *effect.Sweep) bool {
+	return (t.below || (s.Files || s.Given) && t.use&effect.Reads != 0) && (s.Given && !t.base.plainNames(v, t.links, s) || !s.Counts && t.reaches(s) && !t.clear(v, s))
 }

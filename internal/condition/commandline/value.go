@@ -26,6 +26,9 @@ type Value struct {
 
 	lists   [2]shared // of commands and of others
 	written []writtenForm
+	// candidates are those of all named paths, one after the other.
+	candidates []*condition.Value
+	joined     []byte // scratch memory for words that are compared as a text
 
 	words []*word // paths of the line; the first named of them are in use
 	named int
@@ -46,7 +49,10 @@ func (v *Value) Derive(of *condition.Value) {
 	v.text, v.valid = of.Text(), of.Valid()
 	v.lineKnown, v.otherKnown = false, false
 	v.named, v.more, v.links = 0, nil, pathform.LinkCache{}
-	v.written = v.written[:0]
+	v.written, v.candidates = v.written[:0], v.candidates[:0]
+	if cap(v.joined) > keptJoined {
+		v.joined = nil
+	}
 	v.lists[0].reset()
 	v.lists[1].reset()
 	if words, complete, vector := of.Words(); vector {
@@ -54,6 +60,9 @@ func (v *Value) Derive(of *condition.Value) {
 		v.lineKnown = true
 	}
 }
+
+// keptJoined is the size up to which scratch memory is reused for the next line.
+const keptJoined = 4 << 10
 
 // read parses a line that no other condition looks at.
 func read(line []byte) *Value {

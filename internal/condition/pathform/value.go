@@ -19,7 +19,7 @@ type Value struct {
 	buf             [256]byte
 	low             []byte // without capital letters
 
-	read   [4]reads // for the first few contexts
+	read   [2]reads // for the first contexts: as it is, and as a shell expands it
 	listed int
 	last   *reads // those that were asked for last
 	other  reads  // for a further context

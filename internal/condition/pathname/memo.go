@@ -20,7 +20,7 @@ type question struct {
 
 // Limits of what is remembered. A full memo begins anew.
 const (
-	maxAnswers  = 256
+	maxAnswers  = 128
 	maxQuestion = 256 // bytes
 )
 

@@ -54,27 +54,33 @@ type run struct {
 	index int
 	words []shell.Word
 	where *Placeholders
-	at    []uint64 // possible states before each word
-	last  int      // the last word before which a state is possible
-	plain bool     // after "--"
+	few   [64]uint64 // possible states before each of the first words
+	more  []uint64   // and before the others
+	last  int        // the last word before which a state is possible
+	plain bool       // after "--"
+}
+
+// at returns the possible states before a word.
+func (r *run) at(k int) *uint64 {
+	if k < len(r.few) {
+		return &r.few[k]
+	}
+	return &r.more[k-len(r.few)]
 }
 
 // reach adds possible states before a word.
 func (r *run) reach(k int, states uint64) {
-	r.at[k] |= states
+	*r.at(k) |= states
 	r.last = max(r.last, k)
 }
 
 func (u *usage) grants(l *shell.Line, i int, where *Placeholders, names func() bool) bool {
 	c := &l.Commands[i]
-	var buf [64]uint64
-	r := run{usage: u, line: l, index: i, words: c.Words, where: where, at: buf[:0]}
-	if n := len(c.Words) + 1; n <= len(buf) {
-		r.at = buf[:n]
-	} else {
-		r.at = make([]uint64, n)
+	r := run{usage: u, line: l, index: i, words: c.Words, where: where}
+	if n := len(c.Words) + 1 - len(r.few); n > 0 {
+		r.more = make([]uint64, n)
 	}
-	r.at[0] = 1
+	r.reach(0, 1)
 	for k := range c.Words {
 		if r.last < k {
 			return false
@@ -87,10 +93,10 @@ func (u *usage) grants(l *shell.Line, i int, where *Placeholders, names func() b
 		}
 	}
 	if last := len(u.elements) - 1; c.Open { // unknown words follow
-		return u.close(r.at[len(c.Words)])&(1<<last) != 0 && u.elements[last].kind == anyWords &&
+		return u.close(*r.at(len(c.Words)))&(1<<last) != 0 && u.elements[last].kind == anyWords &&
 			(u.anyOption(last) && !programs.TakesCode(c.Words[0].Text) || names != nil && names())
 	}
-	return u.close(r.at[len(c.Words)])&(1<<len(u.elements)) != 0
+	return u.close(*r.at(len(c.Words)))&(1<<len(u.elements)) != 0
 }
 
 // anyOption reports whether state p permits every option.
@@ -118,7 +124,7 @@ func (u *usage) close(states uint64) uint64 {
 // step reads one word.
 func (r *run) step(k int) {
 	u, w := r.usage, &r.words[k]
-	states := u.close(r.at[k])
+	states := u.close(*r.at(k))
 	if states == 0 {
 		return
 	}
