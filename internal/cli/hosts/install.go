@@ -67,13 +67,22 @@ func NewUninstall(s cli.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:       "uninstall HOST",
 		Short:     "take the hook out of the settings of a coding agent",
-		Long:      "uninstall takes out what install put in, and nothing else.",
-		Example:   "  stopgate uninstall claude-code --dry-run",
+		Long:      "uninstall takes out what install put in, and nothing else. --list shows all that there is\nto take out, in your settings and in those of the project here.",
+		Example:   "  stopgate uninstall claude-code --dry-run\n  stopgate uninstall --list",
 		ValidArgs: hook.Names(),
 		Args:      cobra.ArbitraryArgs,
 	}
 	f.add(cmd)
-	cmd.RunE = func(_ *cobra.Command, args []string) error { return changeSettings(s, args, &f, false) }
+	list := cmd.Flags().Bool("list", false, "list the hooks of all hosts, the programs that they start and how to take them out")
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		if !*list {
+			return changeSettings(s, args, &f, false)
+		}
+		if len(args) > 0 {
+			return cli.Usagef("uninstall --list lists the hooks of every host: leave out %s", args[0])
+		}
+		return printHooks(s, f.format)
+	}
 	return cmd
 }
 
