@@ -3,7 +3,7 @@
 #            client libraries against the gateway
 GO ?= go
 
-.PHONY: run build cross release release-test image site tools house playground prove clients test test-long agents servers peers evidence learning bench bench-gateway fuzz properties check clean
+.PHONY: run build cross release release-programs release-sizes release-check release-test release-tools image site tools house playground prove clients test test-long agents servers peers evidence learning bench bench-gateway fuzz properties check clean
 
 run: build
 	./bin/stopgate demo
@@ -29,23 +29,51 @@ cross:
 	GOOS=darwin GOARCH=arm64 $(GO) vet ./...
 	GOOS=windows GOARCH=amd64 $(GO) build ./...
 
-# Everything that is published: archives, packages, image, formula, installer, checksums; deploy/release
+# Everything that is published: archives, packages, image, formula, installer, notes, checksums; deploy/release
 # has the table. The same bytes from every checkout of a commit with the same compiler. The tag, or what
-# git makes of the last one, is their version. STOPGATE_RELEASE_KEY names the key that signs.
-release: VERSION := $(or $(VERSION),$(shell git describe --tags --always --dirty))
+# git makes of the last one, is their version. STOPGATE_RELEASE_KEY names the key that signs. PROGRAMS is a
+# directory of programs that release-programs compiled before.
+PROGRAMS ?=
+SYSTEMS ?=
+DESCRIBED = $(or $(VERSION),$(shell git describe --tags --always --dirty))
+RELEASE = cd deploy && $(GO) run ./release -version "$(DESCRIBED)"
 release:
 	rm -rf dist/image dist/*.*
-	cd deploy && $(GO) run ./release -version "$(VERSION)"
-	$(MAKE) -C clients release VERSION=$(VERSION)
-	cd deploy && $(GO) run ./release -version "$(VERSION)" checksums
+	$(RELEASE) $(if $(PROGRAMS),-programs $(abspath $(PROGRAMS)))
+	$(MAKE) -C clients release VERSION=$(DESCRIBED)
+	$(RELEASE) checksums
 
-# Installs every package and runs what it has, and makes the release twice: minutes. Needs root for deb.
-release-test:
-	cd deploy && STOPGATE_RELEASE=1 $(GO) test -count=1 -timeout 60m -v ./release
+release-programs:
+	$(RELEASE) -programs $(abspath $(PROGRAMS)) $(if $(SYSTEMS),-systems $(SYSTEMS)) programs
+
+# The table of sizes in docs/install.md, of the files in dist.
+release-sizes:
+	$(RELEASE) sizes ../docs/install.md
+
+# The packages for this system, from the programs in bin: signed, installed, run and removed, as far as the machine
+# can: .ci/run does it.
+CHECKED = $(abspath dist/check)
+release-check: build
+	@command -v minisign >/dev/null || $(call install,minisign,the installer)
+	rm -rf dist/check && mkdir -p dist/check/programs/$(HERE)
+	cp bin/stopgate bin/stopgate-hook dist/check/programs/$(HERE)
+	minisign -G -W -f -p dist/check/key.pub -s dist/check/key >/dev/null
+	export STOPGATE_RELEASE_KEY=$(CHECKED)/key; $(RELEASE) -programs $(CHECKED)/programs -systems $(subst -,/,$(HERE)) -o $(CHECKED)/files && \
+		$(GO) run ./release -version "$(DESCRIBED)" -o $(CHECKED)/files checksums
+	cd deploy && STOPGATE_RELEASE=$(CHECKED)/files $(GO) test -count=1 -timeout $(LIMIT) -v -run 'Installs|Runs|OfRelease|Archives' ./release
+HERE = $(shell $(GO) env GOOS)-$(shell $(GO) env GOARCH)
+
+# Makes the release twice and compares it, then installs every package and runs what it has: many minutes. Needs root
+# for deb. STEP is a command that runs each step; COLD=1 compiles the second release without what the first one compiled.
+TWICE ?= dist/twice
+release-test: release-tools
+	rm -rf $(TWICE)
+	COLD=$(COLD) STEP="$(STEP)" deploy/release/twice.sh $(abspath $(TWICE))
+	cd deploy && STOPGATE_RELEASE=$(abspath $(TWICE))/a/dist STOPGATE_RELEASE_WHOLE=1 $(STEP) $(GO) test -count=1 -timeout 60m -v ./release
 
 # The image as an OCI layout, made without a daemon, and a list of the modules in the programs (CycloneDX).
 image:
-	cd deploy && $(GO) run ./release $(if $(VERSION),-version "$(VERSION)") -systems linux/amd64,linux/arm64 image bill
+	$(RELEASE) -systems linux/amd64,linux/arm64 image bill
 
 # The documentation site with the playground, as a version of dist/site: tools from PyPI, then no network.
 site: VERSION := $(or $(VERSION),$(shell git describe --tags --always --dirty))
@@ -84,6 +112,13 @@ tools:
 
 # How long the tests of one package may take on a busy machine.
 LIMIT ?= 40m
+
+# What release-test installs packages with.
+release-tools:
+	@for tool in rpm pipx ruby zsh fish dash busybox shellcheck minisign wget; do command -v $$tool >/dev/null || set -- $$@ $$tool; done; \
+	command -v man >/dev/null || set -- $$@ man-db; command -v systemd-analyze >/dev/null || set -- $$@ systemd; \
+	test $$# -eq 0 || apt-get install -y -qq $$@ >/dev/null || { apt-get update -qq && apt-get install -y -qq $$@ >/dev/null; }
+
 test: export STOPGATE_REQUIRE_REDIS = 1
 test: export STOPGATE_REQUIRE_MINISIGN = 1
 test: tools

@@ -2,7 +2,7 @@
 # Installs stopgate for one user, or below --prefix. It needs no root and starts nothing.
 #
 #   sh install.sh [--version VERSION] [--prefix DIRECTORY] [--base URL]
-#   sh install.sh --uninstall [--prefix DIRECTORY]
+#   sh install.sh --uninstall [--prefix DIRECTORY] [--force]
 #
 # It downloads the archive for this system, the checksums of the release and their signature, and
 # installs nothing unless the signature is that of the release key and the checksum that of the
@@ -31,7 +31,8 @@ Installs stopgate: sh install.sh [options]
   --key KEY               another public key of minisign than that of the releases
   --no-verify-signature   go on without a signature; the checksum is always verified
   --allow-downgrade       replace a newer version
-  --uninstall             remove what was installed, and nothing else
+  --uninstall             remove what was installed, and nothing else; not while agents use it
+  --force                 remove it while agents use it
 EOF
 }
 
@@ -110,11 +111,17 @@ authenticate() {
 	[ "$comment" = "stopgate $VERSION" ] || fail "the signature is of '$comment', not of stopgate $VERSION: nothing was installed"
 }
 
-# older A B succeeds if the version A is older than B. Of others than numbers it knows nothing.
+# older A B succeeds if the version A is older than B: alpha, beta and rc come before the release,
+# commits (v1.2.0-3-g0123abc) after it. Of others than versions it knows nothing.
 older() {
 	printf '%s\n%s\n' "${1#v}" "${2#v}" | awk -F '[.-]' '
-		{ for (i = 1; i <= 3; i++) { if ($i !~ /^[0-9]+$/) other = 1; v[NR, i] = $i + 0 } }
-		END { if (other) exit 1; for (i = 1; i <= 3; i++) if (v[1, i] != v[2, i]) exit !(v[1, i] < v[2, i]); exit 1 }'
+		{
+			for (i = 1; i <= 3; i++) { if ($i !~ /^[0-9]+$/) other = 1; v[NR, i] = $i + 0 }
+			v[NR, 4] = $4 == "alpha" ? 1 : $4 == "beta" ? 2 : $4 == "rc" ? 3 : 4
+			v[NR, 5] = v[NR, 4] < 4 ? $5 + 0 : 0
+			v[NR, 6] = (v[NR, 4] < 4 ? $6 : $4) + 0
+		}
+		END { if (other) exit 1; for (i = 1; i <= 6; i++) if (v[1, i] != v[2, i]) exit !(v[1, i] < v[2, i]); exit 1 }'
 }
 
 system() {
@@ -175,17 +182,32 @@ remove() {
 	done
 }
 
+# used lists what agents still use of the programs: hooks that start them, and what stopgate start set up.
+# A program that cannot tell counts as one that is used.
+used() {
+	"$prefix/bin/stopgate" uninstall --list >"$work/hooks" 2>&1 || { cat "$work/hooks"; echo 'the hooks of agents cannot be listed'; return; }
+	grep -F " $prefix/bin/" "$work/hooks" || :
+	"$prefix/bin/stopgate" stop --all --dry-run >"$work/started" 2>&1 || { cat "$work/started"; return; }
+	grep -v '^nothing to undo' "$work/started" || :
+}
+
 uninstall_all() {
 	[ -f "$prefix/$installed" ] || fail "$prefix/$installed does not exist: this script installed nothing in $prefix (see --prefix)"
+	left=$(used)
+	if [ -n "$left" ]; then
+		printf '%s\n' "$left" >&2
+		[ "$force" = yes ] || fail "agents still use this gate (above): run stopgate stop --all, and stopgate uninstall for each hook. Nothing was removed; --force removes the programs, and these hooks then block every call"
+		echo 'install.sh: these hooks now block every call, until they are taken out by hand or stopgate is installed again' >&2
+	fi
 	cp "$prefix/$installed" "$work/list"
 	echo "$installed" >>"$work/list"
 	remove <"$work/list"
 	rmdir "$prefix" 2>/dev/null || :
-	echo "Removed stopgate from $prefix. Its records stay in the state directory; hooks of agents that name it: stopgate uninstall, before this, removes them."
+	echo "Removed stopgate from $prefix. Its records stay in the state directory."
 }
 
 main() {
-	prefix='' unsigned=no downgrade=no action=install_all
+	prefix='' unsigned=no downgrade=no force=no action=install_all
 	installed=share/stopgate/installed
 	while [ $# -gt 0 ]; do
 		case $1 in
@@ -197,6 +219,7 @@ main() {
 		--no-verify-signature) unsigned=yes ;;
 		--allow-downgrade) downgrade=yes ;;
 		--uninstall) action=uninstall_all ;;
+		--force) force=yes ;;
 		-h|--help) usage; exit 0 ;;
 		*) usage >&2; fail "unknown option $1" ;;
 		esac

@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -110,11 +111,24 @@ func check(t *testing.T, image v1.Image, arch string) {
 		t.Fatal(err)
 	}
 	defer content.Close()
+	files := filesOf(t, content)
+	if len(files) != 16 || files["usr/share/licenses/stopgate/LICENSE"] != "Apache\x00644" || files["stopgate"] != "stopgate for "+arch+"\x00755" || files["stopgate-hook"] != "stopgate-hook for "+arch+"\x00755" || !strings.Contains(files["etc/passwd"], "65532") {
+		t.Errorf("%d files", len(files))
+	}
+	certificates := files["etc/ssl/certs/ca-certificates.crt"]
+	if pool := x509.NewCertPool(); !pool.AppendCertsFromPEM([]byte(certificates)) || strings.Count(certificates, "BEGIN CERTIFICATE") < 80 {
+		t.Errorf("%d bytes of certificates", len(certificates))
+	}
+}
+
+// filesOf reads a layer: the text and the mode of each file, by name.
+func filesOf(t *testing.T, layer io.Reader) map[string]string {
+	t.Helper()
 	files := map[string]string{}
-	for r := tar.NewReader(content); ; {
+	for r := tar.NewReader(layer); ; {
 		h, err := r.Next()
 		if errors.Is(err, io.EOF) {
-			break
+			return files
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -126,13 +140,7 @@ func check(t *testing.T, image v1.Image, arch string) {
 		if files[h.Name] = string(text); (h.Uid != 0) != (h.Name == "var/lib/stopgate/") || h.Mode&0o022 != 0 {
 			t.Errorf("%s: user %d, mode %o", h.Name, h.Uid, h.Mode)
 		}
-	}
-	if len(files) != 16 || files["usr/share/licenses/stopgate/LICENSE"] != "Apache" || files["stopgate"] != "stopgate for "+arch || files["stopgate-hook"] != "stopgate-hook for "+arch || !strings.Contains(files["etc/passwd"], "65532") {
-		t.Errorf("%d files", len(files))
-	}
-	certificates := files["etc/ssl/certs/ca-certificates.crt"]
-	if pool := x509.NewCertPool(); !pool.AppendCertsFromPEM([]byte(certificates)) || strings.Count(certificates, "BEGIN CERTIFICATE") < 80 {
-		t.Errorf("%d bytes of certificates", len(certificates))
+		files[h.Name] += fmt.Sprintf("\x00%o", h.Mode)
 	}
 }
 

@@ -6,10 +6,12 @@ import (
 	"encoding/pem"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -29,8 +31,9 @@ type entry struct {
 	text []byte
 }
 
-// layerOf makes the only layer: the programs of a directory, certificates, licences, the user, its directory.
-func layerOf(dir string, created time.Time, licences map[string][]byte) (v1.Layer, error) {
+// entries lists everything in the image: the programs of a directory, certificates, licences, the user,
+// its directory.
+func entries(dir string, licences map[string][]byte) ([]entry, error) {
 	list := []entry{
 		{name: "etc/", mode: 0o755},
 		{name: "etc/group", mode: 0o644, text: fmt.Appendf(nil, "stopgate:x:%d:\n", owner)},
@@ -52,7 +55,39 @@ func layerOf(dir string, created time.Time, licences map[string][]byte) (v1.Laye
 		list = append(list, entry{name: shelf + name, mode: 0o644, text: licences[name]})
 	}
 	list = append(list, entry{name: "var/", mode: 0o755}, entry{name: "var/lib/", mode: 0o755}, entry{name: "var/lib/stopgate/", mode: 0o700, own: true})
+	return list, nil
+}
 
+// WriteRoot writes the files of the image to a directory, for builders that copy them: only the user's
+// directory has another owner, which they set.
+func WriteRoot(out, programs string, licences map[string][]byte) error {
+	list, err := entries(programs, licences)
+	if err != nil {
+		return err
+	}
+	for _, e := range list {
+		path := filepath.Join(out, e.name)
+		if strings.HasSuffix(e.name, "/") {
+			err = os.MkdirAll(path, 0o755)
+		} else {
+			err = os.WriteFile(path, e.text, 0o600)
+		}
+		if err == nil {
+			err = os.Chmod(path, fs.FileMode(e.mode)) // whatever the mask of modes is
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// layerOf makes the only layer of the image.
+func layerOf(dir string, created time.Time, licences map[string][]byte) (v1.Layer, error) {
+	list, err := entries(dir, licences)
+	if err != nil {
+		return nil, err
+	}
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)
 	for _, e := range list {

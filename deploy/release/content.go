@@ -26,6 +26,9 @@ func (r *release) content(s system) ([]file, error) {
 	if files := r.contents[s]; files != nil {
 		return files, nil
 	}
+	if err := r.writePages(); err != nil {
+		return nil, err
+	}
 	var files []file
 	add := func(name, path string, mode fs.FileMode) error {
 		text, err := os.ReadFile(path)

@@ -1,71 +1,43 @@
 package main
 
 import (
-	"crypto/rand"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"sync"
+	"strings"
 	"testing"
-	"time"
-
-	"aead.dev/minisign"
 )
 
-// dist makes the release of the commit, signed with a new key, once: `make release` in a clone. Tests that
-// use it are those of make release-test. STOPGATE_RELEASE is 1, or the directory of a release to test.
-var dist = sync.OnceValues(func() (string, error) {
-	if dir := os.Getenv("STOPGATE_RELEASE"); filepath.IsAbs(dir) {
-		return dir, nil
-	}
-	_, key, err := minisign.GenerateKey(rand.Reader)
-	if err != nil {
-		return "", err
-	}
-	text, err := key.MarshalText()
-	if err != nil {
-		return "", err
-	}
-	if err := os.WriteFile(filepath.Join(shared, "key"), text, 0o600); err != nil {
-		return "", err
-	}
-	return releaseIn(filepath.Join(shared, "a"), "umask 022; make release")
-})
-
-// releaseIn runs a command in a clone of the checkout, and returns its directory of files.
-func releaseIn(dir, command string, env ...string) (string, error) {
-	if out, err := exec.Command("git", "clone", "-q", "--no-hardlinks", "../..", dir).CombinedOutput(); err != nil {
-		return "", errors.New(string(out))
-	}
-	cmd := exec.Command("sh", "-c", command)
-	cmd.Dir = dir
-	cmd.Env = append(append(os.Environ(), "STOPGATE_RELEASE_KEY="+filepath.Join(shared, "key"), "VERSION=", "MAKEFLAGS="), env...)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", errors.New(string(out[max(0, len(out)-4000):]))
-	}
-	return filepath.Join(dir, "dist"), nil
-}
-
-// long returns the files of the release, and skips a test that is not one of make release-test.
+// long returns the directory of the release to test, which STOPGATE_RELEASE names: make release-check and
+// make release-test set it. Other runs skip the test.
 func long(t *testing.T) string {
 	t.Helper()
-	if os.Getenv("STOPGATE_RELEASE") == "" {
-		t.Skip("make release-test runs it")
+	dir := os.Getenv("STOPGATE_RELEASE")
+	if dir == "" {
+		t.Skip("make release-check and make release-test run it")
 	}
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		t.Skip("the packages that it runs are those of linux/amd64")
 	}
-	began := time.Now()
-	dir, err := dist()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if took := time.Since(began); took > time.Second {
-		t.Logf("make release took %s", took.Round(time.Second))
-	}
 	return dir
+}
+
+// whole reports whether everything has to be tested: make release-test does, on a machine that has every
+// program; make release-check tests as much as the machine can.
+func whole() bool { return os.Getenv("STOPGATE_RELEASE_WHOLE") != "" }
+
+// wants skips a test on a machine without a program, except in make release-test.
+func wants(t *testing.T, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		if _, err := exec.LookPath(name); err != nil {
+			if whole() {
+				t.Fatalf("%s is not installed: make release-tools", name)
+			}
+			t.Skipf("%s is not installed", name)
+		}
+	}
 }
 
 // one returns the only file of the release that fits a pattern.
@@ -78,7 +50,22 @@ func one(t *testing.T, dir, pattern string) string {
 	return found[0]
 }
 
-// script runs a script of sh that ends at its first failure, and returns what it prints.
+// systemsOf lists the systems of the release: all of them, if everything has to be tested.
+func systemsOf(t *testing.T, dir string) (list []system) {
+	t.Helper()
+	for _, s := range supported {
+		if found, _ := filepath.Glob(filepath.Join(dir, "stopgate-*-"+s.os+"-"+s.arch+".tar.gz")); len(found) > 0 {
+			list = append(list, s)
+		}
+	}
+	if len(list) == 0 || whole() && len(list) != len(supported) {
+		t.Fatalf("%s has archives for %v", dir, list)
+	}
+	return list
+}
+
+// script runs a script of sh that ends at its first failure, and returns what it prints. It skips the test
+// at the status 77, unless everything has to be tested.
 func script(t *testing.T, dir, text string, env ...string) string {
 	t.Helper()
 	cmd := exec.Command("sh", "-euc", text)
@@ -86,6 +73,9 @@ func script(t *testing.T, dir, text string, env ...string) string {
 	cmd.Env = append(os.Environ(), env...)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
+		if cmd.ProcessState.ExitCode() == 77 && !whole() {
+			t.Skip(strings.TrimSpace(string(out)))
+		}
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return string(out)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"archive/tar"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -10,8 +11,8 @@ import (
 	"github.com/stopgate/stopgate/deploy/sbom"
 )
 
-// imageLayout writes the image as an OCI layout, and the layout in one file.
-func imageLayout(r *release) error {
+// imageLicences returns the licences that every image has.
+func (r *release) imageLicences() (map[string][]byte, error) {
 	var programs []string
 	for _, s := range r.systems {
 		if s.os == "linux" {
@@ -21,14 +22,32 @@ func imageLayout(r *release) error {
 	}
 	others, err := notices(programs...)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	own, err := os.ReadFile(filepath.Join(r.root, "LICENSE"))
+	return map[string][]byte{"LICENSE": own, "THIRD-PARTY-NOTICES": others}, err
+}
+
+// imageRoot writes the files of the image, for builders that make the image themselves.
+func imageRoot(r *release) error {
+	if len(r.systems) != 1 || r.systems[0].os != "linux" {
+		return fmt.Errorf("want -systems with one Linux, not %v", r.systems)
+	}
+	licences, err := r.imageLicences()
+	if err != nil {
+		return err
+	}
+	return image.WriteRoot(r.out, filepath.Join(r.programs, "linux-"+r.systems[0].arch), licences)
+}
+
+// imageLayout writes the image as an OCI layout, and the layout in one file.
+func imageLayout(r *release) error {
+	licences, err := r.imageLicences()
 	if err != nil {
 		return err
 	}
 	layout := filepath.Join(r.out, "image")
-	if err := image.Write(layout, r.programs, r.version.described, r.time, map[string][]byte{"LICENSE": own, "THIRD-PARTY-NOTICES": others}); err != nil {
+	if err := image.Write(layout, r.programs, r.version.described, r.time, licences); err != nil {
 		return err
 	}
 	to, err := os.Create(filepath.Join(r.out, "stopgate-"+r.version.described+"-image.tar"))

@@ -5,6 +5,10 @@
 //	release -o ../dist            # all but the checksums
 //	release -o ../dist checksums  # of every file that is there, when the clients are packed too
 //	release -o ../dist image      # one kind of file
+//	release -o DIR root           # the files of the image, for deploy/Containerfile
+//	release -programs DIR programs # compiles only; -programs DIR takes them afterwards
+//	release -spell python         # prints the version as wheels have it
+//	release sizes FILE...         # writes the table of sizes into pages
 //
 // The same commit and compiler give the same bytes: times are that of the commit, owners are 0, lists
 // are sorted, and nothing is read of the user, the machine or the clock. What it needs from the
@@ -12,9 +16,10 @@
 package main
 
 import (
-	"cmp"
+	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,23 +31,26 @@ import (
 
 // kind is a kind of files, and how they are made.
 type kind struct {
-	name string
-	make func(*release) error
+	name  string
+	make  func(*release) error
+	named bool // made only where it is named
 }
 
 // kinds are all of them, in an order in which those that need others follow them.
 var kinds = []kind{
-	{"archives", each(archive)},
-	{"deb", each(linuxPackage("deb"))},
-	{"rpm", each(linuxPackage("rpm"))},
-	{"apk", each(linuxPackage("apk"))},
-	{"wheels", each(wheel)},
-	{"npm", npmPackages},
-	{"image", imageLayout},
-	{"bill", bill},
-	{"formula", formula},
-	{"installer", installer},
-	{"checksums", checksums},
+	{name: "archives", make: each(archive)},
+	{name: "deb", make: each(linuxPackage("deb"))},
+	{name: "rpm", make: each(linuxPackage("rpm"))},
+	{name: "apk", make: each(linuxPackage("apk"))},
+	{name: "wheels", make: each(wheel)},
+	{name: "npm", make: npmPackages},
+	{name: "image", make: imageLayout},
+	{name: "root", make: imageRoot, named: true},
+	{name: "bill", make: bill},
+	{name: "formula", make: formula},
+	{name: "installer", make: installer},
+	{name: "notes", make: notes},
+	{name: "checksums", make: checksums, named: true},
 }
 
 // each makes a kind with one file for each system.
@@ -73,7 +81,8 @@ type release struct {
 	time     time.Time // of the commit
 	systems  []system
 	programs string // directory with OS-ARCH/stopgate and OS-ARCH/stopgate-hook
-	pages    string // directory of manual pages and completions
+	scratch  string // directory that is removed at the end
+	pages    string // directory of manual pages and completions, "" before they are written
 	base     string // where the files of releases are, without the version
 	key      *signer
 
@@ -84,6 +93,7 @@ func main() {
 	r := &release{contents: map[system][]file{}}
 	described := flag.String("version", "", "version, as git describe prints it (default: that of the checkout)")
 	seconds := flag.String("time", "", "time of all files, in seconds since 1970 (default: that of the commit)")
+	spelled := flag.String("spell", "", "print the version as this kind of package has it, and make nothing")
 	only := flag.String("systems", "", "systems, as linux/amd64,darwin/arm64 (default: all)")
 	flag.StringVar(&r.root, "root", "..", "the checkout")
 	flag.StringVar(&r.out, "o", "../dist", "directory to write to")
@@ -91,7 +101,17 @@ func main() {
 	flag.StringVar(&r.base, "base", "https://github.com/stopgate/stopgate/releases/download", "URL where releases are published")
 	flag.Parse()
 	err := r.prepare(*described, *seconds, *only)
-	if err == nil {
+	switch spell, known := spellings[*spelled]; {
+	case err != nil:
+	case known:
+		fmt.Println(spell(r.version))
+	case *spelled != "":
+		err = fmt.Errorf("-spell %s: want one of %v", *spelled, slices.Sorted(maps.Keys(spellings)))
+	case flag.Arg(0) == "programs":
+		err = r.compile()
+	case flag.Arg(0) == "sizes":
+		err = r.sizes(flag.Args()[1:])
+	default:
 		err = r.run(flag.Args())
 	}
 	if err != nil {
@@ -130,15 +150,22 @@ func (r *release) prepare(described, seconds, only string) (err error) {
 	if len(r.systems) == 0 {
 		r.systems = supported
 	}
+	if r.programs != "" {
+		if r.programs, err = filepath.Abs(r.programs); err != nil { // they run in the checkout
+			return err
+		}
+	}
 	r.key, err = signingKey(os.Getenv)
 	return err
 }
 
-// run makes kinds of files, by default all but checksums.
+// run makes kinds of files, by default all but those that have to be named.
 func (r *release) run(names []string) error {
 	if len(names) == 0 {
-		for _, k := range kinds[:len(kinds)-1] {
-			names = append(names, k.name)
+		for _, k := range kinds {
+			if !k.named {
+				names = append(names, k.name)
+			}
 		}
 	}
 	for _, name := range names {
@@ -146,14 +173,17 @@ func (r *release) run(names []string) error {
 			return fmt.Errorf("no kind of files %q", name)
 		}
 	}
-	scratch, err := os.MkdirTemp("", "stopgate-release-")
-	if err != nil {
+	if slices.Equal(names, []string{"checksums"}) {
+		return r.files(names)
+	}
+	var err error
+	if r.scratch, err = os.MkdirTemp("", "stopgate-release-"); err != nil {
 		return err
 	}
-	defer os.RemoveAll(scratch)
-	if !slices.Equal(names, []string{"checksums"}) {
-		r.pages = filepath.Join(scratch, "pages")
-		if err := r.build(cmp.Or(r.programs, filepath.Join(scratch, "programs"))); err != nil {
+	defer os.RemoveAll(r.scratch)
+	if r.programs == "" {
+		r.programs = filepath.Join(r.scratch, "programs")
+		if err := r.compile(); err != nil {
 			return err
 		}
 	}
@@ -176,22 +206,30 @@ func (r *release) files(names []string) error {
 	return nil
 }
 
-// build compiles the programs, unless there are some, and writes their pages.
-func (r *release) build(dir string) error {
-	given := r.programs != ""
-	r.programs = dir
+// compile compiles the programs of all systems.
+func (r *release) compile() error {
+	if r.programs == "" {
+		return errors.New("programs: -programs names the directory to write to")
+	}
 	for _, s := range r.systems {
-		if given {
-			break
-		}
-		to := filepath.Join(dir, s.os+"-"+s.arch)
+		to := filepath.Join(r.programs, s.os+"-"+s.arch)
 		fmt.Println("== programs", s)
 		if _, err := r.output("env", "GOOS="+s.os, "GOARCH="+s.arch, "GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=", "GOFLAGS=",
 			"make", "--no-print-directory", "-s", "build", "BIN="+to+"/", "VERSION="+r.version.described); err != nil {
 			return err
 		}
 	}
-	_, err := r.output("go", "run", "./internal/cli/commands/manpages", "-version", r.version.described, "-time", strconv.FormatInt(r.time.Unix(), 10), "-o", r.pages)
+	return nil
+}
+
+// writePages writes the manual pages and completions of the programs, once.
+func (r *release) writePages() error {
+	if r.pages != "" {
+		return nil
+	}
+	r.pages = filepath.Join(r.scratch, "pages")
+	// Compiled as the programs are, so that the compiler has most of it.
+	_, err := r.output("env", "CGO_ENABLED=0", "GOFLAGS=", "go", "run", "-tags", "grpcnotrace", "-trimpath", "./internal/cli/commands/manpages", "-version", r.version.described, "-time", strconv.FormatInt(r.time.Unix(), 10), "-o", r.pages)
 	return err
 }
 

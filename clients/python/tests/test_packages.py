@@ -15,7 +15,7 @@ import pytest
 from conftest import HERE
 
 PACKAGE = HERE.parent
-ENVIRONMENT = {**os.environ, "SOURCE_DATE_EPOCH": "1700000000", "STOPGATE_VERSION": "v1.2.0-3-gabc1234"}
+ENVIRONMENT = {**os.environ, "SOURCE_DATE_EPOCH": "1700000000", "STOPGATE_VERSION": "1.2.0.post3+gabc1234"}
 EXAMPLE = """
 import stopgate_client
 gate = stopgate_client.local(policy={policy!r})
@@ -76,17 +76,19 @@ def test_installed_packages_decide(packages: list[pathlib.Path], tmp_path: pathl
     assert hook.returncode == 2  # what is no event is blocked
 
 
-@pytest.mark.parametrize("described, want", [
-    ("", "0.0.0"), ("v1.2.0", "1.2.0"), ("v1.2.0-3-gabc1234", "1.2.0.post3+gabc1234"), ("abc1234-dirty", "0.0.0+gabc1234.dirty"),
-    ("v1.2.0-dirty", "1.2.0+dirty"), ("8123456", "0.0.0+g8123456"), ("nonsense!", None),
-])
-def test_versions(monkeypatch: pytest.MonkeyPatch, described: str, want: str) -> None:
-    monkeypatch.setenv("STOPGATE_VERSION", described)
+@pytest.mark.parametrize("given, want", [("", "0.0.0"), ("1.2.0rc1", "1.2.0rc1"), ("1.2.0.post3+gabc1234", "1.2.0.post3+gabc1234")])
+def test_versions(monkeypatch: pytest.MonkeyPatch, given: str, want: str) -> None:
+    """The program of the same release is a dependency; without a release there is none."""
+    monkeypatch.setenv("STOPGATE_VERSION", given)
     monkeypatch.syspath_prepend(str(PACKAGE))
-    version = importlib.import_module("hatch_build").version
+    module = importlib.import_module("hatch_build")
+    metadata: dict[str, list[str]] = {}
+    module.Hook(str(PACKAGE), {}).update(metadata)
+    assert module.version() == want
+    assert [d.split(" ; ")[0] for d in metadata["dependencies"]] == ([f"stopgate-cli=={want}"] if given else [])
 
-    if want is None:
-        with pytest.raises(ValueError):
-            version()
-    else:
-        assert version() == want
+
+def test_a_version_that_python_does_not_know_builds_nothing(tmp_path: pathlib.Path) -> None:
+    build = [sys.executable, "-m", "hatchling", "build", "-d", str(tmp_path), "-t", "wheel"]
+    run = subprocess.run(build, cwd=PACKAGE, env={**ENVIRONMENT, "STOPGATE_VERSION": "abc1234-dirty"}, capture_output=True, text=True)
+    assert run.returncode != 0 and "abc1234-dirty" in run.stdout + run.stderr and not list(tmp_path.iterdir())

@@ -1,6 +1,8 @@
 // Packs the client; deploy/release packs the programs that it depends on. The same input gives the same bytes.
 //
 //	node scripts/pack.mjs --version VERSION --out DIRECTORY
+//
+// VERSION is the version as deploy/release spells it for npm.
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,14 +17,8 @@ const systems = ["linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64"];
 const { values } = parseArgs({ options: { version: { type: "string" }, out: { type: "string" } } });
 if (values.version === undefined || values.out === undefined) throw new Error("--version and --out are required");
 const out = resolve(values.out);
-const version = semantic(values.version);
+const version = values.version;
 mkdirSync(out, { recursive: true });
-
-/** The version of a package: that of a tag, or one before all others that names the revision. */
-function semantic(described) {
-  const text = described.replace(/^v/, "");
-  return /^[0-9]+\.[0-9]+\.[0-9]+(-|$)/.test(text) ? text : `0.0.0-g${text.replaceAll(/[^0-9A-Za-z-]/g, "-")}`;
-}
 
 /** Packs a directory that fill writes. */
 function pack(manifest, fill) {

@@ -19,7 +19,7 @@ const gate = await up(`${policy}[api]\nlisten = "127.0.0.1:0"\n[api.tokens.progr
 const programs = process.env["STOPGATE_PACKAGES"] ?? join(root, "../build/packages");
 const version = "1.2.0-3-gabc1234";
 
-const pack = (out: string): unknown => execFileSync(process.execPath, [join(root, "scripts/pack.mjs"), "--version", `v${version}`, "--out", out]);
+const pack = (out: string): unknown => execFileSync(process.execPath, [join(root, "scripts/pack.mjs"), "--version", version, "--out", out]);
 
 test("the packages are the same bytes twice, and the client is small", () => {
   pack(packed);
