@@ -8,7 +8,7 @@ import (
 )
 
 // hookLine prints the command line of the hook in the settings of Claude Code.
-const hookLine = `sed -n 's/.*"command": "\(.*stopgate.*\)",*$/\1/p' "$HOME/.claude/settings.json" | head -n 1`
+const hookLine = `sed -n 's/.*"command": "\([^"]*stopgate[^"]*\)".*/\1/p' "$HOME/.claude/settings.json" | head -n 1`
 
 // apt installs the package on this machine, in a layer above its files that is thrown away: programs run, man
 // and shells find what is for them, units are valid and not enabled. Purging leaves no file of it and changes
@@ -28,8 +28,8 @@ mkdir root/opt/new && cp "$0" root/opt/new/stopgate.deb && chmod 755 root/opt/ne
 mount -t proc proc root/proc && mount --rbind /dev root/dev
 chroot root sh -euc "$1"
 rm -r up/opt/new
-find up \( -type f -o -type l -o -type c \) | sed s,^up,, | grep -vE "^/(var/(lib/(dpkg|apt)|cache|log)|tmp)/" >left || :
-find up -name "*stopgate*" >>left
+find up \( -type f -o -type l -o -type c \) | sed s,^up,, | grep -vE "^/(var/(lib/(dpkg|apt)|cache|log)|run/systemd|tmp)/" >left || :
+find up -name "*stopgate*" -not -path "up/var/cache/man/*" >>left # where man keeps what it showed
 test ! -s left || { echo "purging leaves:"; cat left; exit 1; }
 echo "nothing is left"
 ' "$DEB" "$INSIDE" 2>&1`, "DEB="+one(t, dir, "stopgate_*_amd64.deb"), "INSIDE="+`
@@ -40,10 +40,11 @@ apt-get install -y --no-install-recommends ./stopgate.deb >log 2>&1 || { cat log
 command -v stopgate; stopgate version
 echo "from the file to stopgate version: $(( ($(date +%s%N) - began) / 1000000 )) ms"
 test "$(dpkg -L stopgate | wc -l)" -gt 60
-dpkg --verify stopgate
+pages=yes; ! grep -rqs "^path-exclude" /etc/dpkg/dpkg.cfg /etc/dpkg/dpkg.cfg.d || pages=no # as images of containers do
+test $pages = no || dpkg --verify stopgate
 stopgate demo >demo 2>&1 </dev/null || { cat demo; exit 1; }
 echo "{" | stopgate-hook claude-code >/dev/null 2>&1 && exit 9 || test $? -eq 2
-if command -v man; then
+if test $pages = yes && command -v man; then
 	for page in stopgate stopgate-decide stopgate-hook; do man -w 1 $page >/dev/null; MANPAGER=cat man 1 $page | grep -q SYNOPSIS; done
 	MANPAGER=cat man 5 stopgate.toml | grep -q "How a call is judged"
 fi
@@ -78,17 +79,16 @@ func TestRPMInstalls(t *testing.T) {
 	t.Log(script(t, t.TempDir(), `
 mkdir root && rpm --root "$PWD/root" --initdb
 rpm --checksig --nosignature "$RPM"
-find root -not -path 'root/var/lib/rpm*' | sort >before
 rpm --root "$PWD/root" --nodeps --nosignature -i "$RPM"
 root/usr/bin/stopgate version
 root/usr/bin/stopgate demo >/dev/null </dev/null
 rpm --root "$PWD/root" --nodeps -V stopgate
 test -f root/usr/lib/systemd/system/stopgate.service
 rpm --root "$PWD/root" -e stopgate
-find root -not -path 'root/var/lib/rpm*' | sort >after; diff before after | grep stopgate && exit 9
-find root -not -type d -not -path 'root/*/rpm/*' | tee left; test ! -s left
+find root -name '*stopgate*' | tee left; test ! -s left
+find root -not -type d -not -path 'root/*/*rpm*' | tee left; test ! -s left
 if command -v dnf; then
-	mkdir other; set -- --installroot="$PWD/other" --disablerepo='*' --releasever=40 --setopt=cachedir="$PWD/cache" --setopt=logdir="$PWD/log"
+	mkdir other log; set -- --installroot="$PWD/other" --disablerepo='*' --releasever=40 --setopt=cachedir="$PWD/cache" --setopt=logdir="$PWD/log"
 	dnf -q -y "$@" install "$RPM"; other/usr/bin/stopgate version
 	dnf -q -y "$@" remove stopgate
 	find other -name '*stopgate*' | tee left; test ! -s left

@@ -24,6 +24,9 @@ import (
 func TestWheelInstalls(t *testing.T) {
 	dir := long(t)
 	wants(t, "python3")
+	if whole() {
+		wants(t, "pipx")
+	}
 	t.Log(script(t, t.TempDir(), `
 python3 -c 'import ensurepip, venv' 2>/dev/null || { echo "python3 has no venv"; exit 77; }
 python3 -m venv venv
@@ -37,7 +40,7 @@ echo '{' | venv/bin/stopgate-hook claude-code 2>&1 && exit 9 || test $? -eq 2
 venv/bin/stopgate hook claude-code 2>&1 && exit 9 || test $? -eq 2
 venv/bin/pip uninstall -q -y stopgate-cli
 find venv -not -name '*.pyc' -not -name __pycache__ | sort >after; diff before after
-command -v pipx || { test -z "$STOPGATE_RELEASE_WHOLE"; echo "without pipx"; exit 0; }
+test -n "$STOPGATE_RELEASE_WHOLE" || exit 0 # pipx downloads pip
 export PIPX_HOME="$PWD/pipx" PIPX_BIN_DIR="$PWD/bin"
 pipx run --spec "$WHEEL" stopgate-cli version
 pipx install "$WHEEL" >/dev/null 2>&1
@@ -69,12 +72,12 @@ node_modules/.bin/stopgate version 2>why && exit 9 || test $? -eq 1
 grep -q 'not installed: install @stopgate/cli again' why
 node_modules/.bin/stopgate hook claude-code 2>why && exit 9 || test $? -eq 2
 npm uninstall --offline --no-audit --no-fund --cache "$PWD/cache" @stopgate/cli @stopgate/cli-linux-x64 >/dev/null
-find . -name '*stopgate*' -not -path './cache/*' | tee left; test ! -s left
-mkdir global; npm config set prefix "$PWD/global" --location=project; find global | sort >before
+find . -name '*stopgate*' -not -path './cache/*' -not -type d | tee left; test ! -s left
+mkdir global; export npm_config_prefix="$PWD/global"
 npm install --global --offline --no-audit --no-fund --cache "$PWD/cache" "$MAIN" "$SYSTEM" >/dev/null
 global/bin/stopgate version
 npm uninstall --global --no-audit --no-fund --cache "$PWD/cache" @stopgate/cli @stopgate/cli-linux-x64 >/dev/null
-find global -name '*stopgate*' | tee left; test ! -s left; find global -not -type d | tee left; test ! -s left
+find global -not -type d | tee left; test ! -s left
 `
 	version := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(one(t, dir, "stopgate-cli-linux-x64-*.tgz")), "stopgate-cli-linux-x64-"), ".tgz")
 	packages := []string{"MAIN=" + filepath.Join(dir, "stopgate-cli-"+version+".tgz"), "SYSTEM=" + filepath.Join(dir, "stopgate-cli-linux-x64-"+version+".tgz")}
