@@ -60,7 +60,6 @@ func (p *Program) readTexts(known eval.KnownTools) {
 	for _, l := range p.Layers() {
 		f := &l.File.Flow
 		c.Own = append(c.Own, f.Own...)
-		c.Forget = c.Forget || f.Keep == "none"
 		if f.Budget > 0 && (c.Budget == 0 || f.Budget < c.Budget) {
 			c.Budget = f.Budget
 		}

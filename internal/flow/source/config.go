@@ -22,8 +22,6 @@ type Config struct {
 	Own []string
 	// Budget is the length of the texts of a session, 0 for the default.
 	Budget int64
-	// Forget keeps no segments: the texts of a session end with the process.
-	Forget bool
 	// EveryCall returns a segment for every call, also for one that adds nothing: the texts that are
 	// kept for replay need it, because another policy may see an effect in the call.
 	EveryCall bool

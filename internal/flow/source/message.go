@@ -28,7 +28,7 @@ func (r *Reader) Message(to flow.Index, m *flow.Message) []byte {
 	if large := len(m.Text) > r.maxText(); large || m.Opaque {
 		b.Texts = []index.Text{{Ref: flow.Ref{Source: flow.Tool}, Sources: []flow.Source{flow.Tool}, Suspected: []flow.Source{m.Source}, Opaque: true}}
 		if large {
-			return r.keep(ix.Add(&b))
+			return ix.Add(&b)
 		}
 	}
 	words, rest, repeats := split(m, ix)
@@ -54,7 +54,7 @@ func (r *Reader) Message(to flow.Index, m *flow.Message) []byte {
 		}
 		b.Repeats = repeats && !b.Person
 	}
-	return r.keep(ix.Add(&b))
+	return ix.Add(&b)
 }
 
 // mayBe are the sources that a part of a message is suspected of if it is not its author's: the author

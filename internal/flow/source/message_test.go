@@ -156,14 +156,3 @@ func TestSays(t *testing.T) {
 		}
 	}
 }
-
-// With keep = "none" nothing is stored.
-func TestForget(t *testing.T) {
-	s := &session{Reader: source.New(source.Config{Forget: true, Tool: facts}), index: &plainIndex{keys: map[string]bool{}}}
-	if s.user("hello") != nil || s.called("read", `{}`, "x") != nil || s.Call(s.index, "send_email", []byte(`{"a":"b"}`)) != nil || s.Knows(s.index, flow.KnowsUser) != nil {
-		t.Error("a segment is stored")
-	}
-	if len(s.index.batches) != 4 {
-		t.Errorf("%d batches", len(s.index.batches))
-	}
-}

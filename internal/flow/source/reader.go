@@ -76,15 +76,7 @@ func (r *Reader) NewIndex(key []byte) flow.Index {
 
 // Knows implements [flow.Reader].
 func (r *Reader) Knows(to flow.Index, k flow.Knowledge) []byte {
-	return r.keep(to.(texts).Add(&index.Batch{Know: k}))
-}
-
-// keep returns a segment if the policy keeps texts between processes.
-func (r *Reader) keep(segment []byte) []byte {
-	if r.config.Forget {
-		return nil
-	}
-	return segment
+	return to.(texts).Add(&index.Batch{Know: k})
 }
 
 // facts returns how the policy sees a tool, and its name in the policy.

@@ -26,7 +26,7 @@ func (r *Reader) Result(to flow.Index, res *flow.Result) []byte {
 	echo, known := argumentTexts(res.Args)
 	b.batch.Echo = echo
 	if b.omit() {
-		return r.keep(ix.Add(&b.batch))
+		return ix.Add(&b.batch)
 	}
 	documents := &documents{data: res.Data}
 	suspected := b.classify(&coverage{documents: documents, loose: true}, facts)
@@ -36,7 +36,7 @@ func (r *Reader) Result(to flow.Index, res *flow.Result) []byte {
 	}
 	b.emit(certain, suspected)
 	b.batch.Marks = append(b.batch.Marks, lineMarks(res.Data, markResultLine, ix)...)
-	return r.keep(ix.Add(&b.batch))
+	return ix.Add(&b.batch)
 }
 
 // builder collects the texts of a result.

@@ -66,7 +66,7 @@ func (r *Reader) Call(to flow.Index, tool stopgate.ToolName, args []byte) []byte
 	if len(b.Marks) == 0 && !r.config.EveryCall {
 		return nil
 	}
-	return r.keep(ix.Add(&b))
+	return ix.Add(&b)
 }
 
 // walkMembers calls each for the leaves of a value that are texts, with the name of the innermost
