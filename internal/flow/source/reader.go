@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/flow"
@@ -19,6 +20,7 @@ type Reader struct {
 	own         ownAddresses
 	says        []saying
 	lastUser    bool
+	meaning     func() string
 }
 
 var _ flow.Reader = (*Reader)(nil)
@@ -29,7 +31,7 @@ func New(c Config) *Reader {
 	if c.Tool == nil {
 		c.Tool = func(stopgate.ToolName) Facts { return Facts{Effect: true} }
 	}
-	return &Reader{
+	r := &Reader{
 		config:      c,
 		definitions: definitions(&c),
 		trusted:     Trusted(c.Files),
@@ -37,6 +39,8 @@ func New(c Config) *Reader {
 		says:        sayings(c.Says),
 		lastUser:    onlyLast(c.Files),
 	}
+	r.meaning = sync.OnceValue(r.identify)
+	return r
 }
 
 // onlyLast reports whether a file of the operator limits the source user to the last message.
@@ -50,7 +54,10 @@ func onlyLast(files []File) bool {
 const version = 1
 
 // Meaning implements [flow.Reader].
-func (r *Reader) Meaning() string {
+func (r *Reader) Meaning() string { return r.meaning() }
+
+// identify returns a hash of everything that the segments of the reader depend on.
+func (r *Reader) identify() string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%d %d %t %q %q %q\n", version, r.config.Budget, r.lastUser, r.own, r.trusted, r.config.Tools)
 	for _, d := range r.definitions {
