@@ -27,7 +27,8 @@ type Reader interface {
 	Message(to Index, m *Message) (segment []byte)
 	// Call adds the arguments of a released call, which the model wrote: a message that repeats one
 	// is no message of a person, and the paths, addresses and ids that a call with an effect wrote
-	// lose the trust of texts that are read from them.
+	// lose the trust of texts that are read from them. It changes how later messages and results are
+	// added, and no answer of a view: a caller may add calls as late as before the next of those.
 	Call(to Index, tool stopgate.ToolName, args []byte) (segment []byte)
 	// Result adds a result.
 	Result(to Index, r *Result) (segment []byte)

@@ -48,7 +48,8 @@ type conversation struct {
 	pending  [][]byte // segments that the store does not have
 	texts    [][]byte // the kept text of each, nil if it is not kept
 	replace  bool     // the store has a log with another key
-	added    bool     // the index has texts
+	added    bool     // there are texts
+	waiting  waiting  // calls that are not in the index yet
 	lost     bool
 	unmarked bool // lost, and the store does not have that
 }
@@ -103,6 +104,7 @@ func (c *conversation) add(ctx context.Context, a Access, whole bool, list []kep
 		c.lose(NotStored, behind)
 		return behind
 	}
+	c.waiting.addTo(a.Reader, c.index)
 	for i := range list {
 		if segment := list[i].Add(a.Reader, c.index); segment != nil {
 			c.added = true
@@ -157,6 +159,7 @@ func newKey() []byte {
 func (c *conversation) forget() {
 	c.index, c.key, c.stored, c.position, c.replace, c.added = nil, nil, false, 0, false, false
 	c.pending, c.texts, c.kept, c.full = nil, nil, 0, false
+	c.waiting = waiting{}
 }
 
 // rebuild begins the texts of the conversation anew.
@@ -256,5 +259,5 @@ func (c *conversation) measure() int64 {
 			return nil
 		})
 	}
-	return n + int64(size(c.pending)+size(c.texts))
+	return n + int64(size(c.pending)+size(c.texts)+c.waiting.size)
 }

@@ -107,12 +107,18 @@ func (k *Keeper) View(ctx context.Context, a Access) (v flow.View, at Position, 
 // Add adds texts to a conversation, and stores the segments of its index. whole is set if the list
 // has all texts of the conversation from its first one. After an error the texts of the
 // conversation may not be known.
+//
+// Calls, which change no view, wait for the next messages or results where no store has the texts: a
+// call is released without waiting for its index.
 func (k *Keeper) Add(ctx context.Context, a Access, whole bool, list []kept.Addition) error {
 	c := k.find(a.Of)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	defer k.account(c)
 	err := c.protect(func() error {
+		if !whole && c.postpone(a, list) {
+			return nil
+		}
 		for range maxMoves {
 			err := c.add(ctx, a, whole, list)
 			if !errors.Is(err, flow.ErrMoved) {
