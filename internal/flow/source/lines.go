@@ -17,16 +17,19 @@ const (
 )
 
 // line returns a line as it is compared: without marks of quotes, its white space collapsed.
-func line(text []byte) []byte {
+func line(text []byte) []byte { return appendLine(make([]byte, 0, len(text)), text) }
+
+// appendLine appends a line as it is compared.
+func appendLine(dst, text []byte) []byte {
 	text = bytes.TrimLeft(text, "> \t|")
-	out := make([]byte, 0, len(text))
+	begin := len(dst)
 	for word := range bytes.FieldsSeq(text) {
-		if len(out) > 0 {
-			out = append(out, ' ')
+		if len(dst) > begin {
+			dst = append(dst, ' ')
 		}
-		out = append(out, word...)
+		dst = append(dst, word...)
 	}
-	return out
+	return dst
 }
 
 // recognisable reports whether a line is long enough, or so structured, that repeating it is no
@@ -68,14 +71,6 @@ func argumentMark(text []byte) []byte {
 		return mark(markArgument, text)
 	}
 	return nil
-}
-
-// argumentMarks returns the marks of an argument of a released call, which a model wrote.
-func argumentMarks(text []byte, ix texts) (marks [][]byte) {
-	if m := argumentMark(text); m != nil && !ix.Has(mark(markPersonLine, line(text))) {
-		marks = append(marks, m)
-	}
-	return append(marks, lineMarks(text, markArgumentLine, ix)...)
 }
 
 // withoutRepeated divides a part of a user message into runs of lines that are the person's, and

@@ -147,15 +147,21 @@ func resultKey(r *flow.Result) []byte {
 
 // mark returns the key of a mark of a kind.
 func mark(kind byte, parts ...[]byte) []byte {
-	h := sha256.New()
-	h.Write([]byte{kind})
+	size := 1
 	for _, p := range parts {
-		var n [8]byte
-		binary.BigEndian.PutUint64(n[:], uint64(len(p)))
-		h.Write(n[:])
-		h.Write(p)
+		size += 8 + len(p)
 	}
-	return h.Sum(nil)
+	var short [256]byte
+	text := short[:0]
+	if size > len(short) {
+		text = make([]byte, 0, size)
+	}
+	text = append(text, kind)
+	for _, p := range parts {
+		text = append(binary.BigEndian.AppendUint64(text, uint64(len(p))), p...)
+	}
+	sum := sha256.Sum256(text)
+	return sum[:]
 }
 
 // The kinds of marks. They are stored in segments: a number is never used for another kind.

@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/flow"
-	"github.com/stopgate/stopgate/internal/flow/index"
 	"github.com/stopgate/stopgate/internal/flow/occur"
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -33,40 +31,31 @@ const maxWritten = 50_000
 func (r *Reader) Call(to flow.Index, tool stopgate.ToolName, args []byte) []byte {
 	ix := to.(texts)
 	_, facts := r.facts(tool)
-	var b index.Batch
+	effect := facts.Effect || !facts.Declared
+	w := writing{index: ix}
 	root, err := jsonstream.Parse(args, options)
-	walkMembers(root, "", func(_ string, leaf jsonstream.Value) {
+	if effect {
+		w.batch.Marks = append(w.batch.Marks, markWrote)
+	}
+	walkMembers(root, "", func(name string, leaf jsonstream.Value) {
+		text := textOf(leaf)
 		if leaf.Kind() == jsonstream.String {
-			b.Marks = append(b.Marks, argumentMarks(textOf(leaf), ix)...)
+			w.argument(text)
+		}
+		if effect {
+			w.value(name, text, leaf.Kind() == jsonstream.String)
 		}
 	})
-	if facts.Effect || !facts.Declared {
-		b.Marks = append(b.Marks, markWrote)
-		n := 0
-		walkMembers(root, "", func(name string, leaf jsonstream.Value) {
-			marks := writtenMarks(name, leaf)
-			n += len(marks) + 1
-			if n > maxWritten {
-				return
-			}
-			b.Marks = append(b.Marks, marks...)
-			b.Written = append(b.Written, textOf(leaf))
-		})
-		dataKeys(root, true, func(key []byte) {
-			marks := pathMarks(key)
-			if n += len(marks) + 1; n <= maxWritten {
-				b.Marks = append(b.Marks, marks...)
-				b.Written = append(b.Written, key)
-			}
-		})
-		if err != nil || n > maxWritten {
-			b.Marks = append(b.Marks, mark(markAnything))
+	if effect {
+		dataKeys(root, true, w.key)
+		if err != nil || w.count > maxWritten {
+			w.batch.Marks = append(w.batch.Marks, mark(markAnything))
 		}
 	}
-	if len(b.Marks) == 0 && !r.config.EveryCall {
+	if len(w.batch.Marks) == 0 && !r.config.EveryCall {
 		return nil
 	}
-	return ix.Add(&b)
+	return ix.Add(&w.batch)
 }
 
 // walkMembers calls each for the leaves of a value that are texts, with the name of the innermost
@@ -98,28 +87,6 @@ func dataKeys(v jsonstream.Value, top bool, each func(key []byte)) {
 	for e := range v.Elements() {
 		dataKeys(e, false, each)
 	}
-}
-
-// writtenMarks returns the marks of a value that the agent wrote.
-func writtenMarks(name string, leaf jsonstream.Value) (marks [][]byte) {
-	text := textOf(leaf)
-	marks = append(marks, memberMark(name, text))
-	if leaf.Kind() != jsonstream.String {
-		return marks
-	}
-	return append(marks, pathMarks(text)...)
-}
-
-// pathMarks returns the marks of the paths in a text that the agent wrote.
-func pathMarks(text []byte) (marks [][]byte) {
-	paths(text, func(p string) {
-		marks = append(marks, mark(markPath, []byte(p)), nameMark(p, true), nameMark(p, path.IsAbs(p)))
-		for dir := path.Dir(p); dir != "." && dir != "/"; dir = path.Dir(dir) {
-			marks = append(marks, mark(markFolder, []byte(dir)))
-		}
-		marks = append(marks, mark(markFolder, []byte("/")), mark(markFolder, []byte(".")))
-	})
-	return marks
 }
 
 func memberMark(name string, text []byte) []byte {
@@ -169,26 +136,6 @@ func isWritten(ix texts, p string) bool {
 		}
 	}
 	return false
-}
-
-// paths calls each for everything in a text that can be a path: cleaned, folded, with slashes. In a
-// long text, such as the content of a file, a name without a slash is none.
-func paths(text []byte, each func(p string)) {
-	const delimiters = " \t\r\n\"'`;|&<>()[]{}=,"
-	short := len(text) <= 4096
-	for chunk := range strings.FieldsFuncSeq(string(text), func(r rune) bool { return strings.ContainsRune(delimiters, r) }) {
-		onePath(chunk, short, each)
-	}
-}
-
-func onePath(s string, short bool, each func(p string)) {
-	if !strings.ContainsAny(s, `/\~`) && !(short && strings.Contains(s, ".")) {
-		return
-	}
-	s = strings.TrimPrefix(strings.ToLower(s), "file://")
-	if p := path.Clean(strings.ReplaceAll(s, `\`, "/")); strings.Trim(p, "./") != "" || p == "/" || p == "." {
-		each(p)
-	}
 }
 
 // ownWords reports whether a text repeats what the agent wrote. Then the parts of the text around
