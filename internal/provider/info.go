@@ -38,6 +38,11 @@ func (a *ResponseInfo) Read(object jsonstream.Value) {
 		}
 	}
 	usage, _ := object.Get("usage")
+	a.ReadUsage(usage)
+}
+
+// ReadUsage reads the counters of a response.
+func (a *ResponseInfo) ReadUsage(usage jsonstream.Value) {
 	if usage.Kind() == jsonstream.Object {
 		a.Tokens.read(usage)
 	}

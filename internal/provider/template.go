@@ -25,16 +25,19 @@ type EventTemplate struct {
 	tail      []byte // text after the last value
 	paddingAt int    // offset in tail where padding spaces may occur, or -1
 
+	from     int    // where the matched text begins in the unit: at its payload, or at 0
 	matched  []byte // the event that matched last
 	textSize int    // length of the texts in the last match or run
 	values   [maxVariables]span
 
-	decode, encode   bool
-	decoded, encoded []byte
+	decode, encode, cut bool
+	omitted             span // of the unit, left out of kept
+	decoded, encoded    []byte
+	kept                []byte
 }
 
-// maxVariables limits how many values of an event may differ.
-const maxVariables = 3
+// maxVariables limits how many values of an event may differ: a text, padding, and counters.
+const maxVariables = 8
 
 // variable is a value of the learned event that may differ.
 type variable struct {
@@ -70,13 +73,15 @@ const (
 	maxTemplate = 4 << 10
 	// maxRun is the approximate number of text bytes that a run collects.
 	maxRun = 4 << 10
+	// maxKept limits likewise what Kept returns.
+	maxKept = 32 << 10
 )
 
 // Learn stores an event that was parsed in full. values are the values in it that may
 // differ: strings and non-negative whole numbers; invalid Values are skipped. If there are
 // too many values, or one of another kind, the template matches no event.
 func (r *EventTemplate) Learn(ev *sse.Event, values ...jsonstream.Value) {
-	r.count, r.decode, r.encode = 0, false, false
+	r.count, r.decode, r.encode, r.cut = 0, false, false, false
 	unit := ev.Raw
 	if r.payloadAt, r.canRun = ev.PayloadOffset(); !r.canRun {
 		unit = ev.Data
@@ -131,6 +136,38 @@ func (r *EventTemplate) split(stop int) {
 // match. If encode is set, Encoded returns it as it is written.
 func (r *EventTemplate) Collect(encode bool) { r.decode, r.encode = true, encode }
 
+// Omit collects the events without a part of them, from one offset of the learned payload to another:
+// Kept returns that after a match. The part must not begin or end inside a value that may differ.
+func (r *EventTemplate) Omit(from, to int) {
+	r.cut, r.omitted = true, span{r.payloadAt + from, r.payloadAt + to}
+	for i := range r.count {
+		v := &r.variables[i]
+		if v.start < r.omitted.from && r.omitted.from < v.end || v.start < r.omitted.to && r.omitted.to < v.end {
+			r.count = 0
+			return
+		}
+	}
+}
+
+// Counters appends the non-negative whole numbers in a value, those of its own members first, until
+// there are as many values as a template takes.
+func Counters(dst []jsonstream.Value, v jsonstream.Value) []jsonstream.Value {
+	if v.Kind() == jsonstream.Number && len(dst) < maxVariables && intLen(v.Raw()) == len(v.Raw()) {
+		return append(dst, v)
+	}
+	for _, m := range v.Members() {
+		if m.Kind() == jsonstream.Number {
+			dst = Counters(dst, m)
+		}
+	}
+	for _, m := range v.Members() {
+		if m.Kind() == jsonstream.Object {
+			dst = Counters(dst, m)
+		}
+	}
+	return dst
+}
+
 // intLen returns the length of the whole number at the start of text, 0 if there is none or
 // it does not fit into an int on every platform.
 func intLen(text []byte) int {
@@ -145,6 +182,9 @@ func intLen(text []byte) int {
 	return n
 }
 
+// Learned reports whether the template can match an event.
+func (r *EventTemplate) Learned() bool { return r.count > 0 }
+
 // Reset makes Match and Run match no event until the next Learn.
 func (r *EventTemplate) Reset() { r.count = 0 }
 
@@ -153,23 +193,23 @@ func (r *EventTemplate) Match(payload []byte) bool {
 	if r.count == 0 {
 		return false
 	}
-	r.matched, r.decoded, r.encoded, r.textSize = payload, r.decoded[:0], r.encoded[:0], 0
+	r.matched, r.from, r.decoded, r.encoded, r.kept, r.textSize = payload, r.payloadAt, r.decoded[:0], r.encoded[:0], r.kept[:0], 0
 	n := r.match(payload, r.payloadAt, r.tail[:len(r.tail)-r.suffixLen], &r.values)
 	return n == len(payload) && n > 0
 }
 
 // Run matches the complete events at the start of stream, none of which is longer than
 // most, and returns their length in bytes and their number. Value returns the values of the
-// last one, Decoded and Encoded the texts of all. A run may end before another matching
+// last one, Decoded, Encoded and Kept the texts of all. A run may end before another matching
 // event.
 func (r *EventTemplate) Run(stream []byte, limit int) (size, events int) {
 	if r.count == 0 || !r.canRun {
 		return 0, 0
 	}
-	r.decoded, r.encoded, r.textSize = r.decoded[:0], r.encoded[:0], 0
+	r.from, r.decoded, r.encoded, r.kept, r.textSize = 0, r.decoded[:0], r.encoded[:0], r.kept[:0], 0
 	limit = min(limit, 2*maxTemplate)
 	var found [2][maxVariables]span // alternating, because a failed match overwrites its spans
-	for len(r.decoded)+len(r.encoded) < maxRun {
+	for len(r.decoded)+len(r.encoded) < maxRun && len(r.kept) < maxKept {
 		n := r.match(stream[size:min(size+limit, len(stream))], 0, r.tail, &found[events&1])
 		if n == 0 {
 			break
@@ -221,7 +261,23 @@ func (r *EventTemplate) match(text []byte, from int, tail []byte, found *[maxVar
 	if r.encode {
 		r.encoded = append(r.encoded, text[first.from+1:first.to-1]...)
 	}
-	return len(text) - len(rest) + n
+	size := len(text) - len(rest) + n
+	if r.cut {
+		r.kept = append(r.kept, text[:r.position(r.omitted.from, found)]...)
+		r.kept = append(r.kept, text[r.position(r.omitted.to, found):size]...)
+	}
+	return size
+}
+
+// position returns where an offset of the learned event is in the matched one.
+func (r *EventTemplate) position(offset int, found *[maxVariables]span) int {
+	at := offset - r.from
+	for i := range r.count {
+		if v := &r.variables[i]; v.end <= offset {
+			at = found[i].to + offset - v.end
+		}
+	}
+	return at
 }
 
 // matchTail returns the length of tail at the start of text, padding included; 0 if text
@@ -264,6 +320,16 @@ func (r *EventTemplate) Decoded() []byte { return r.decoded }
 
 // Encoded returns the same text as it is written between the quotes.
 func (r *EventTemplate) Encoded() []byte { return r.encoded }
+
+// Kept returns the events of the last match or run without the part that Omit names; after a match,
+// their payload. It is valid until the next one.
+func (r *EventTemplate) Kept() []byte { return r.kept }
+
+// Section returns the part of the last matching event that is from one offset of the learned payload
+// to another.
+func (r *EventTemplate) Section(from, to int) []byte {
+	return r.matched[r.position(r.payloadAt+from, &r.values):r.position(r.payloadAt+to, &r.values)]
+}
 
 // Value returns the i-th value passed to Learn, in the last matching event; an absent value
 // is empty.

@@ -24,7 +24,9 @@ func (s *stream) forward(dst []byte, ev *sse.Event) ([]byte, provider.Need, erro
 		s.learnCall(ev)
 		return dst, provider.Continue, nil
 	case cut:
-		return s.writeEdited(dst, ev), provider.Continue, nil
+		dst = s.writeEdited(dst, ev)
+		s.learnEdited(ev)
+		return dst, provider.Continue, nil
 	}
 	s.learnText(ev)
 	return ev.AppendTo(dst), provider.Continue, nil
@@ -86,7 +88,7 @@ func (e *element) edit(edits *provider.Edits, why purpose) {
 	}
 	// The probabilities of a call's tokens reveal its bytes (L3); those of content that was
 	// written before the finish were written with it.
-	if e.logprobs.IsValid() && (e.onlyCalls || why == finishing && e.contentWritten) {
+	if provider.Present(e.logprobs) && (e.onlyCalls || why == finishing && e.contentWritten) {
 		edits.Replace(e.logprobs, []byte("null"))
 	}
 }

@@ -23,6 +23,10 @@ type stream struct {
 	template  provider.EventTemplate
 	continued *call
 	inChoice  *choice
+	forwards  bool // its events are forwarded without the call
+	counts    bool // they have the usage so far, at these offsets of their payload
+	usageFrom int
+	usageTo   int
 	parseAll  bool // for tests: parse every event in full
 
 	// finish is the event that ended one or more choices with calls, stored until Release.
@@ -52,8 +56,13 @@ func (s *stream) Event(dst []byte, ev *sse.Event) ([]byte, provider.Need, error)
 		return ev.AppendTo(dst), provider.Continue, nil
 	}
 	if len(ev.Data) <= s.o.MaxBytes && s.template.Match(ev.Data) {
-		if s.repeatLast() {
+		switch s.repeatLast() {
+		case forwardsAll:
 			dst = ev.AppendTo(dst)
+		case forwardsRest:
+			dst = ev.AppendHead(dst)
+			payload := len(dst)
+			dst = ev.AppendTail(append(dst, s.template.Kept()...), payload)
 		}
 		return dst, provider.Continue, nil
 	}

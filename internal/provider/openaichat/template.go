@@ -13,6 +13,9 @@ func (s *stream) learnCall(ev *sse.Event) {
 		return
 	}
 	e := &s.chunk.elements[0]
+	if !e.empty() || e.hasCopy {
+		return
+	}
 	if e.choice.done || e.choice.mixed || e.legacy.IsValid() || e.calls.Len() != 1 {
 		return
 	}
@@ -28,9 +31,21 @@ func (s *stream) learnCall(ev *sse.Event) {
 	s.learn(ev, t.arguments)
 }
 
+// learnEdited learns an event that only continued one call and was forwarded without it, for what else
+// it has: the usage so far.
+func (s *stream) learnEdited(ev *sse.Event) {
+	if len(s.edits) != 1 || len(s.edits[0].Text) > 0 {
+		return
+	}
+	if s.learnCall(ev); s.template.Learned() {
+		s.template.Omit(s.edits[0].Start, s.edits[0].End)
+		s.forwards = true
+	}
+}
+
 // learnText learns an event that carries one text and was forwarded unchanged.
 func (s *stream) learnText(ev *sse.Event) {
-	if s.parseAll || len(s.chunk.elements) != 1 || s.chunk.usage {
+	if s.parseAll || len(s.chunk.elements) != 1 {
 		return
 	}
 	e := &s.chunk.elements[0]
@@ -47,7 +62,14 @@ func (s *stream) learnText(ev *sse.Event) {
 }
 
 func (s *stream) learn(ev *sse.Event, text jsonstream.Value) {
-	s.template.Learn(ev, text, s.chunk.padding)
+	values := append(make([]jsonstream.Value, 0, 8), text, s.chunk.padding)
+	s.counts, s.forwards = s.chunk.usage, false
+	if s.counts {
+		usage, _ := s.chunk.root.Get("usage")
+		s.usageFrom, s.usageTo = usage.Span()
+		values = provider.Counters(values, usage)
+	}
+	s.template.Learn(ev, values...)
 	if s.continued != nil {
 		s.template.Collect(false)
 	}
@@ -58,19 +80,42 @@ func (s *stream) EventBatch(dst, text []byte) (out []byte, size, events int) {
 	if s.ended {
 		return dst, 0, 0
 	}
-	if size, events = s.template.Run(text, s.o.MaxBytes); size > 0 && s.repeatLast() {
-		dst = append(dst, text[:size]...)
+	if size, events = s.template.Run(text, s.o.MaxBytes); size > 0 {
+		switch s.repeatLast() {
+		case forwardsAll:
+			dst = append(dst, text[:size]...)
+		case forwardsRest:
+			dst = append(dst, s.template.Kept()...)
+		}
 	}
 	return dst, size, events
 }
 
-// repeatLast processes events that repeat the last one with other text, and reports whether
-// they are forwarded.
-func (s *stream) repeatLast() bool {
+// part is which part of an event the client receives.
+type part uint8
+
+const (
+	forwardsNone part = iota
+	forwardsRest      // without the call
+	forwardsAll
+)
+
+// repeatLast processes events that repeat the last one with other text, and returns which part of
+// them is forwarded.
+func (s *stream) repeatLast() part {
 	s.generated += int64(s.template.TextSize())
+	if s.counts {
+		s.usage = append(s.usage[:0], s.template.Section(s.usageFrom, s.usageTo)...)
+		if usage, err := jsonstream.Parse(s.usage, provider.EnvelopeOptions(s.o.MaxBytes)); err == nil {
+			s.notes.Response.ReadUsage(usage)
+		}
+	}
 	if s.continued == nil {
-		return true
+		return forwardsAll
 	}
 	s.feed(s.inChoice, s.continued, s.template.Decoded())
-	return false
+	if s.forwards {
+		return forwardsRest
+	}
+	return forwardsNone
 }

@@ -40,7 +40,7 @@ func Play(t testing.TB, open Open, g *Gate, o provider.Options, pieces ...string
 		Run
 		way string
 	}{{one, "one by one"}, {got, "at once"}} {
-		if log := other.Gate.Log.String(); other.Out != want.Out || log != full.Log.String() || other.Notes.Dropped != want.Notes.Dropped {
+		if log := other.Gate.Log.String(); other.Out != want.Out || log != full.Log.String() || other.Notes.Dropped != want.Notes.Dropped || other.Notes.Response.Tokens != want.Notes.Response.Tokens {
 			t.Fatalf("the short way %s gives\n%s\n%s\nin full it is\n%s\n%s", other.way, other.Out, log, want.Out, full.Log.String())
 		}
 	}
