@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -159,9 +160,12 @@ func (t traffic) flood(p *part) (cost, error) {
 	return cost{took.Seconds(), (after - before).Seconds()}, errors.Join(append(failed, err)...)
 }
 
+// conversations counts requests: each begins a conversation.
+var conversations atomic.Int64
+
 // fetch makes a request and reads its answer, which must be complete and have its call.
 func (t traffic) fetch(client *http.Client, p *part) error {
-	request, err := http.NewRequest("POST", p.url+t.path(), strings.NewReader(t.request()))
+	request, err := http.NewRequest("POST", p.url+t.path(), strings.NewReader(t.request(conversations.Add(1))))
 	if err != nil {
 		return err
 	}

@@ -72,19 +72,21 @@ func (t traffic) path() string {
 	return map[string]string{"chat": "/v1/chat/completions", "responses": "/v1/responses", "messages": "/v1/messages"}[t.Dialect]
 }
 
-func (t traffic) request() string {
+// request is one of a conversation of its own, which a number names.
+func (t traffic) request(number int64) string {
 	const tool = "fs_create_file"
 	body := map[string]any{"model": t.Name, "stream": t.Stream}
+	prompt := fmt.Sprintf("write file %d", number)
 	switch t.Dialect {
 	case "responses":
-		body["input"] = "go"
+		body["input"] = prompt
 		body["tools"] = []any{map[string]any{"type": "function", "name": tool, "parameters": json.RawMessage(parameters)}}
 	case "messages":
 		body["max_tokens"] = 100_000
-		body["messages"] = []any{map[string]any{"role": "user", "content": "go"}}
+		body["messages"] = []any{map[string]any{"role": "user", "content": prompt}}
 		body["tools"] = []any{map[string]any{"name": tool, "input_schema": json.RawMessage(parameters)}}
 	default:
-		body["messages"] = []any{map[string]any{"role": "user", "content": "go"}}
+		body["messages"] = []any{map[string]any{"role": "user", "content": prompt}}
 		body["tools"] = []any{map[string]any{"type": "function", "function": map[string]any{"name": tool, "parameters": json.RawMessage(parameters)}}}
 	}
 	text, err := json.Marshal(body)
