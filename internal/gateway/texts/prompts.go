@@ -3,6 +3,7 @@ package texts
 import (
 	"bytes"
 	"crypto/sha256"
+	"hash/maphash"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -15,7 +16,18 @@ import (
 // minPrompt is the length of the shortest argument that can be a prompt.
 const minPrompt = 12
 
-// written is a string that a model wrote for a principal.
+// prompt is a string that a model wrote for a principal, by a hash with a key of this process. One
+// that has the hash of another is taken for it, which is the strict side.
+type prompt struct {
+	principal stopgate.Principal
+	hash      uint64
+}
+
+func (k *Tracker) prompt(p stopgate.Principal, text []byte) prompt {
+	return prompt{p, maphash.Bytes(k.seed, bytes.TrimSpace(text))}
+}
+
+// written is the id of a message that a model wrote for a principal.
 type written struct {
 	principal stopgate.Principal
 	text      Key
@@ -41,7 +53,7 @@ func (r *Report) wrote(v jsonstream.Value) {
 	switch v.Kind() {
 	case jsonstream.String:
 		if text := v.AppendText(nil); len(text) >= minPrompt {
-			r.tracker.prompts.Put(writtenKey(r.Owner.Principal, text), struct{}{})
+			r.tracker.prompts.Put(r.tracker.prompt(r.Owner.Principal, text), struct{}{})
 		}
 	case jsonstream.Array:
 		for element := range v.Elements() {
@@ -56,6 +68,6 @@ func (r *Report) wrote(v jsonstream.Value) {
 
 // IsPrompt reports whether a message in the role of the user repeats an argument of a released call.
 func (r *Report) IsPrompt(text []byte) bool {
-	_, ok := r.tracker.prompts.Get(writtenKey(r.Owner.Principal, text))
+	_, ok := r.tracker.prompts.Get(r.tracker.prompt(r.Owner.Principal, text))
 	return ok
 }

@@ -3,6 +3,7 @@ package texts
 import (
 	"context"
 	"crypto/sha256"
+	"hash/maphash"
 	"sync"
 
 	"github.com/stopgate/stopgate/flow"
@@ -53,7 +54,8 @@ type Request struct {
 type Tracker struct {
 	gate     Gate
 	sessions recent.Map[session.Owner, mark]
-	prompts  recent.Map[written, struct{}]
+	seed     maphash.Seed // of prompts
+	prompts  recent.Map[prompt, struct{}]
 	messages recent.Map[written, struct{}] // ids of messages of models
 
 	mu       sync.Mutex // guards branches, and the fields of each
@@ -61,7 +63,7 @@ type Tracker struct {
 }
 
 // New returns a tracker that reports to a gate.
-func New(g Gate) *Tracker { return &Tracker{gate: g} }
+func New(g Gate) *Tracker { return &Tracker{gate: g, seed: maphash.MakeSeed()} }
 
 // head is the newest state of a conversation in a guessed session.
 type head struct {
