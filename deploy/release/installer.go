@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// plain is a value that can stand between quotes in a shell script.
+// plain is a value that needs no escapes between quotes in a shell script.
 var plain = regexp.MustCompile(`^[0-9A-Za-z.+/=:_-]*$`)
 
 // installer writes the install script of the release, which knows its version, the key of its
-// signature and where it is published. Of a release without a signature it installs nothing
-// unless it is told to.
+// signature and where it is published. Of a release without a signature it installs nothing without
+// --no-verify-signature.
 func installer(r *release) error {
 	text, err := os.ReadFile(filepath.Join(r.root, "deploy", "install.sh"))
 	if err != nil {

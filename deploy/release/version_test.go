@@ -65,8 +65,14 @@ var older = map[string]func(t *testing.T, a, b string) bool{
 	},
 	"npm": func(t *testing.T, a, b string) bool {
 		wants(t, "npm", "node")
-		dir := strings.TrimSpace(tool(t, "npm", "root", "--global"))
-		return strings.TrimSpace(tool(t, "node", "-p", fmt.Sprintf("require(%q).lt(%q, %q)", filepath.Join(dir, "npm/node_modules/semver"), a, b))) == "true"
+		semver := filepath.Join(strings.TrimSpace(tool(t, "npm", "root", "--global")), "npm/node_modules/semver")
+		if _, err := os.Stat(semver); err != nil {
+			semver = "/usr/share/nodejs/semver" // of Debian's npm
+			if _, err := os.Stat(semver); err != nil {
+				t.Skip("npm has no semver where it is looked for")
+			}
+		}
+		return strings.TrimSpace(tool(t, "node", "-p", fmt.Sprintf("require(%q).lt(%q, %q)", semver, a, b))) == "true"
 	},
 	"install.sh": func(t *testing.T, a, b string) bool {
 		text, err := os.ReadFile("../install.sh")
