@@ -67,6 +67,7 @@ var layers = [][]string{
 	{"internal/condition/kinds"},
 	{"internal/condition/pathkey"},
 	{"session"},
+	{"internal/store/compact"},
 	{"internal/store/encoding"},
 	{"session/policies"},
 	{"internal/gate/port"},
