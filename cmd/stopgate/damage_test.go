@@ -225,7 +225,7 @@ func TestChangedArgumentsAreTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = db.Exec(`UPDATE audit_arguments SET text = CAST('{"n":2}' AS BLOB)`)
+	_, err = db.Exec(`UPDATE audit_calls SET text = CAST('{"n":2}' AS BLOB)`)
 	db.Close()
 	if err != nil {
 		t.Fatal(err)

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -120,7 +121,9 @@ func newLogPrune(s cli.Streams) *cobra.Command {
 		Short: "remove what is older than the retention from the store",
 		Long: `prune removes old rows from the start of the chain and leaves a checkpoint row that
 names the last of them, so that the rest still verifies. Arguments, facts,
-sessions and approvals go with it. up does the same every few hours.
+sessions and approvals go with it. Rows that an earlier version wrote are
+rewritten in the form of this one, which takes less space; their lines stay what
+they are. up does the same every few hours.
 
 Of records in a file of JSON Lines, the full files ([audit] rotate_bytes) go in
 which every row is old enough.`,
@@ -155,7 +158,9 @@ which every row is old enough.`,
 			if err != nil {
 				return err
 			}
-			done.Pruned, err = store.Retain(cmd.Context(), settings.Retention(time.Now()), time.Now())
+			if done.Pruned, err = store.Retain(cmd.Context(), settings.Retention(time.Now()), time.Now()); err == nil {
+				err = convert(cmd.Context(), s, store)
+			}
 			if err := errors.Join(err, store.Close()); err != nil {
 				return err
 			}
@@ -163,6 +168,17 @@ which every row is old enough.`,
 		return format.Print(s.Out, done, done.text())
 	}
 	return cmd
+}
+
+// convert writes the records of an earlier version in the form of this one.
+func convert(ctx context.Context, s cli.Streams, store backend.Store) error {
+	progress := cli.StartProgress(s, "converting", "rows", 0)
+	defer progress.End()
+	total := int64(0)
+	return store.Convert(ctx, func(left int64) {
+		total = max(total, left)
+		progress.Set(int(total-left), int(total))
+	})
 }
 
 // prunedJSON is the answer of prune; it changes only by addition.

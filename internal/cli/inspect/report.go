@@ -1,7 +1,6 @@
 package inspect
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -45,7 +44,7 @@ Whoever is asked too often stops reading: this is the number to keep small.`,
 		}
 		defer log.Close()
 		progress := cli.StartProgress(s, "reading", "rows", 0)
-		p, err := prompts(ctx, log, filter, progress)
+		p, err := log.Prompts(ctx, filter.Since, filter.Until, progress.Add)
 		progress.End()
 		if err != nil {
 			return err
@@ -72,19 +71,6 @@ type reportJSON struct {
 	Rules    []records.Asking `json:"rules"`
 	Days     []records.Day    `json:"days"`
 	Saving   []records.Asking `json:"saving"`
-}
-
-func prompts(ctx context.Context, log *records.Log, filter records.Filter, progress *cli.Progress) (*records.Prompts, error) {
-	p := new(records.Prompts)
-	_, err := log.Rows(ctx, records.Mark{}, &filter, func(r records.Row) bool {
-		p.Add(&r.Record)
-		progress.Add(1)
-		return ctx.Err() == nil
-	})
-	if err == nil {
-		err = ctx.Err()
-	}
-	return p, err
 }
 
 func promptsText(p *records.Prompts) string {

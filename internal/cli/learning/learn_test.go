@@ -158,7 +158,7 @@ func TestBrokenChain(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := db.Change(t.Context(), func(tx *database.Tx) error {
-		_, err := tx.Exec("UPDATE audit_rows SET line = CAST(replace(CAST(line AS TEXT), 'anna', 'mary') AS BLOB)")
+		_, err := tx.Exec("UPDATE audit_rows SET packed = unhex(replace(hex(packed), hex('anna'), hex('mary')))")
 		return err
 	}); err != nil {
 		t.Fatal(err)

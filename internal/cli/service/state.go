@@ -176,6 +176,7 @@ func (st *State) tidy(ctx context.Context, log *slog.Logger, last time.Time) {
 	if st.Store == nil && st.Lines == nil {
 		return
 	}
+	st.convert(ctx, log)
 	ticker := time.NewTicker(6 * time.Hour)
 	defer ticker.Stop()
 	for {
@@ -217,6 +218,29 @@ func (st *State) tidy(ctx context.Context, log *slog.Logger, last time.Time) {
 		if !pause(ctx, ticker) {
 			return
 		}
+	}
+}
+
+// convertReport is how often the progress of a conversion is logged.
+const convertReport = 10 * time.Second
+
+// convert writes the records of an earlier version in the form of this one.
+func (st *State) convert(ctx context.Context, log *slog.Logger) {
+	if st.Store == nil {
+		return
+	}
+	reported, begun := time.Now(), false
+	err := st.Store.Convert(ctx, func(left int64) {
+		switch {
+		case left > 0 && time.Since(reported) >= convertReport:
+			log.Info("records of an earlier version are being converted", "left", left)
+			reported, begun = time.Now(), true
+		case left == 0 && begun:
+			log.Info("records of an earlier version are converted")
+		}
+	})
+	if err != nil && ctx.Err() == nil {
+		log.Warn("records of an earlier version could not be converted: they are read as they are", "error", err)
 	}
 }
 

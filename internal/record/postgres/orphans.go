@@ -13,7 +13,7 @@ import (
 // decision row: the process that asked has died (S26). before must be further back than a live
 // process waits for an answer. It returns the number of rows; the questions remain answerable.
 func (r *Recorder) Cancel(ctx context.Context, before, now time.Time) (n int, err error) {
-	lines, err := query(ctx, r.db, "SELECT chain, seq, line, written FROM records e WHERE event = 'asked' AND id IS NOT NULL AND time < $1 "+
+	lines, err := query(ctx, r.db, "SELECT chain, seq, packed, written FROM records e WHERE event = 'asked' AND id IS NOT NULL AND time < $1 "+
 		"AND NOT EXISTS (SELECT FROM record_decisions d WHERE d.id = e.id) ORDER BY written, chain, seq LIMIT $2", before.UnixMicro(), page)
 	if err != nil {
 		return 0, fmt.Errorf("cancel questions of ended processes: %w", err)

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/audit"
+	"github.com/stopgate/stopgate/internal/record/auditrow"
 )
 
 // Retention is the time of the oldest rows and arguments to keep. A zero time keeps all.
@@ -163,24 +164,27 @@ func (r *Recorder) deleteStep(ctx context.Context, tx pgx.Tx, chain int32, befor
 		return 0, err
 	}
 	var c removed
-	found, err := tx.Query(ctx, "SELECT seq, written < $2, "+hashOfLine+" FROM records WHERE chain = $1 ORDER BY seq LIMIT $3", chain, before, pruneStep)
+	found, err := tx.Query(ctx, "SELECT seq, written < $2, packed FROM records WHERE chain = $1 ORDER BY seq LIMIT $3", chain, before, pruneStep)
 	if err != nil {
 		return 0, err
 	}
 	var seq int64
 	var old bool
-	var hash string
+	var stored, last []byte
 	done := false
-	_, err = pgx.ForEachRow(found, []any{&seq, &old, &hash}, func() error {
+	_, err = pgx.ForEachRow(found, []any{&seq, &old, &stored}, func() error {
 		if done = done || !old; !done {
 			if c.count++; c.first == 0 {
 				c.first = seq
 			}
-			c.last = stopgate.Checkpoint{Seq: seq, Hash: hash}
+			c.last.Seq, last = seq, append(last[:0], stored...)
 		}
 		return nil
 	})
 	if err != nil || c.count == 0 {
+		return 0, err
+	}
+	if c.last.Hash, err = hashOf(c.last.Seq, last); err != nil {
 		return 0, err
 	}
 	if err := r.checkpoint(ctx, tx, ends[0], c, now); err != nil {
@@ -234,16 +238,26 @@ type removed struct {
 	last         stopgate.Checkpoint
 }
 
-// hashOfLine is the hash at the end of a line.
-const hashOfLine = "encode(substr(line, length(line) - 65, 64), 'escape')"
+// hashOf returns the hash of a stored row.
+func hashOf(seq int64, stored auditrow.Stored) (string, error) {
+	hash, ok := auditrow.HashOf(stored.Line(seq))
+	if !ok {
+		return "", fmt.Errorf("row %d is not a row", seq)
+	}
+	return hash, nil
+}
 
 // removedWith returns the rows of a chain in a partition.
 func removedWith(ctx context.Context, tx pgx.Tx, p partition, chain int32) (c removed, err error) {
 	name := pgx.Identifier{p.name}.Sanitize()
-	err = tx.QueryRow(ctx, "SELECT (SELECT min(seq) FROM "+name+" WHERE chain = $1), seq, "+hashOfLine+
-		" FROM "+name+" WHERE chain = $1 ORDER BY seq DESC LIMIT 1", chain).Scan(&c.first, &c.last.Seq, &c.last.Hash)
+	var last []byte
+	err = tx.QueryRow(ctx, "SELECT (SELECT min(seq) FROM "+name+" WHERE chain = $1), seq, packed"+
+		" FROM "+name+" WHERE chain = $1 ORDER BY seq DESC LIMIT 1", chain).Scan(&c.first, &c.last.Seq, &last)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return removed{}, nil
+	}
+	if err == nil {
+		c.last.Hash, err = hashOf(c.last.Seq, last)
 	}
 	if err != nil {
 		return c, err

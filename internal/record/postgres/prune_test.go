@@ -63,7 +63,7 @@ func TestPruneDropsPartitions(t *testing.T) {
 			t.Errorf("%d: %d rows, %v", i, rows, err)
 		}
 		execute(t, location, fmt.Sprintf("DELETE FROM record_decisions WHERE id = 'later%d'", i)) // and undo it, for the next counts
-		execute(t, location, "UPDATE record_chains c SET (seq, hash) = (SELECT seq, encode(substr(line, length(line) - 65, 64), 'escape') FROM records r WHERE r.chain = c.number AND r.seq = c.seq - 1) WHERE gate = 'a'",
+		execute(t, location, "UPDATE record_chains c SET (seq, hash) = (SELECT seq - 1, encode(substr(packed, 2, 32), 'hex') FROM records r WHERE r.chain = c.number AND r.seq = c.seq) WHERE gate = 'a'",
 			fmt.Sprintf("DELETE FROM records WHERE id = 'later%d'", i))
 	}
 	// The heads from before are still in the chains, and decisions of pruned proposals are forgotten.

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/audit"
+	"github.com/stopgate/stopgate/internal/record/auditrow"
 	"github.com/stopgate/stopgate/internal/store/postgres/pgdb"
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -63,7 +64,7 @@ type Line struct {
 // false.
 func ChainLines(ctx context.Context, db *pgdb.DB, chain int32, after int64, f func(Line) bool) error {
 	for {
-		lines, err := query(ctx, db, "SELECT chain, seq, line, written FROM records WHERE chain = $1 AND seq > $2 ORDER BY seq LIMIT $3", chain, after, page)
+		lines, err := query(ctx, db, "SELECT chain, seq, packed, written FROM records WHERE chain = $1 AND seq > $2 ORDER BY seq LIMIT $3", chain, after, page)
 		if err != nil {
 			return err
 		}
@@ -89,7 +90,9 @@ func query(ctx context.Context, db *pgdb.DB, sql string, args ...any) (lines []L
 		batch.Queue(readTimeout)
 		batch.Queue(sql, args...).Query(func(found pgx.Rows) (err error) {
 			lines, err = pgx.CollectRows(found, func(row pgx.CollectableRow) (l Line, err error) {
-				err = row.Scan(&l.Chain, &l.Seq, &l.Text, &l.written)
+				var stored auditrow.Stored
+				err = row.Scan(&l.Chain, &l.Seq, (*[]byte)(&stored), &l.written)
+				l.Text = stored.Line(l.Seq)
 				return l, err
 			})
 			return err
@@ -123,7 +126,7 @@ func Newest(ctx context.Context, db *pgdb.DB) (at time.Time, err error) {
 
 // Of returns the lines about one proposal, oldest first.
 func Of(ctx context.Context, db *pgdb.DB, id stopgate.ProposalID) ([]Line, error) {
-	return query(ctx, db, "SELECT chain, seq, line, written FROM records WHERE id = $1 ORDER BY written, chain, seq", []byte(id))
+	return query(ctx, db, "SELECT chain, seq, packed, written FROM records WHERE id = $1 ORDER BY written, chain, seq", []byte(id))
 }
 
 // Arguments are the stored arguments of a row.
@@ -206,7 +209,7 @@ func ChangedArguments(ctx context.Context, db *pgdb.DB) (changed []string, err e
 
 // FirstRow returns the number of the first row of a chain, 0 without rows.
 func FirstRow(ctx context.Context, db *pgdb.DB, chain int32) (seq int64, err error) {
-	lines, err := query(ctx, db, "SELECT chain, seq, line, written FROM records WHERE chain = $1 ORDER BY seq LIMIT 1", chain)
+	lines, err := query(ctx, db, "SELECT chain, seq, packed, written FROM records WHERE chain = $1 ORDER BY seq LIMIT 1", chain)
 	if len(lines) > 0 {
 		seq = lines[0].Seq
 	}

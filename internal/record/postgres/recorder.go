@@ -258,6 +258,7 @@ type chainEnd struct {
 	head    audit.Head
 	written int64
 	rows    rows
+	line    []byte // scratch buffer
 }
 
 const lockChain = "SELECT seq, hash, written FROM record_chains WHERE number = $1 FOR UPDATE"
@@ -304,9 +305,10 @@ func (t *chainEnd) append(e Entry) {
 	}
 	copy(e.body[at+len(chainMember):], t.chain.id)
 	t.head.Seq++
-	line, hash := e.body.Seal(nil, t.head.Seq, t.head.Hash)
-	t.head.Hash = hash
-	t.rows.add(t.head.Seq, line[:len(line)-1], &e)
+	stored := e.body.Compact()
+	stored.Follow(t.head.Hash)
+	t.line, t.head.Hash = e.body.Seal(t.line[:0], t.head.Seq, t.head.Hash)
+	t.rows.add(t.head.Seq, stored, &e)
 }
 
 const (

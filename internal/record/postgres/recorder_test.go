@@ -178,7 +178,7 @@ func TestOneDecision(t *testing.T) {
 // Proves S25, I22: whatever the owner of the database changes in the rows, verification finds it.
 func TestVerifyFindsChanges(t *testing.T) {
 	for name, change := range map[string]string{
-		"changed line":         "UPDATE records SET line = convert_to(replace(convert_from(line, 'UTF8'), 'fs_1', 'fs_2'), 'UTF8') WHERE seq = 5",
+		"changed line":         "UPDATE records SET packed = decode(replace(encode(packed, 'hex'), encode('fs_1', 'hex'), encode('fs_2', 'hex')), 'hex') WHERE seq = 5",
 		"removed row":          "DELETE FROM records WHERE seq = 5",
 		"removed first rows":   "DELETE FROM records WHERE seq < 3",
 		"removed last row":     "DELETE FROM records WHERE seq = 9",
@@ -187,7 +187,7 @@ func TestVerifyFindsChanges(t *testing.T) {
 		"changed head":         "UPDATE record_chains SET hash = repeat('0', 64)",
 		"removed chain":        "DELETE FROM record_chains",
 		"row twice":            "INSERT INTO records SELECT * FROM records WHERE seq = 9",
-		"rows of another gate": "INSERT INTO records(written, chain, seq, time, final, line) SELECT written, 99, seq, time, final, line FROM records",
+		"rows of another gate": "INSERT INTO records(written, chain, seq, time, final, packed) SELECT written, 99, seq, time, final, packed FROM records",
 		"row before its turn":  "UPDATE records SET seq = 10 - seq",
 	} {
 		location := server.Database(t)

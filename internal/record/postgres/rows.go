@@ -34,7 +34,7 @@ func (w *rows) add(seq int64, line []byte, e *Entry) {
 }
 
 const (
-	insertRows = "INSERT INTO records(written, chain, seq, time, final, event, id, session, principal, agent, surface, tool, mode, status, code, rule, line) " +
+	insertRows = "INSERT INTO records(written, chain, seq, time, final, event, id, session, principal, agent, surface, tool, mode, status, code, rule, packed) " +
 		"SELECT $1, $2, * FROM unnest($3::bigint[], $4::bigint[], $5::boolean[], $6::text[], $7::bytea[], $8::bytea[], $9::bytea[], $10::bytea[], " +
 		"$11::text[], $12::bytea[], $13::smallint[], $14::text[], $15::text[], $16::text[], $17::bytea[])"
 	insertDecisions = "INSERT INTO record_decisions(id, written) SELECT unnest($1::bytea[]), $2"

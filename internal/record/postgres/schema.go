@@ -4,7 +4,7 @@ import "github.com/stopgate/stopgate/internal/store/postgres/pgdb"
 
 // Tables are the tables of this package.
 //
-// records holds the sealed lines; its other columns only serve to find them. It is partitioned by
+// records holds the rows in their stored form ([auditrow.Stored]), those of earlier versions as lines; its other columns only serve to find them. It is partitioned by
 // written, the time of the database at which a row was written, in microseconds since 1970. It
 // never decreases within a chain, so that the rows of a dropped partition are the first ones of their
 // chains. time is the time in the row, by the clock of the gate.
@@ -120,6 +120,8 @@ CREATE TABLE record_texts(
 	PRIMARY KEY(log, number)
 );
 CREATE INDEX record_texts_time ON record_texts(time);
+`, `
+ALTER TABLE records RENAME COLUMN line TO packed;
 `}}
 
 // lockClass is the first key of the advisory locks of chains: "SG".

@@ -143,7 +143,7 @@ func Lines(ctx context.Context, db *pgdb.DB, after map[string]int64, s Selection
 	if len(after) > 0 { // the new rows of each chain, as a log is followed
 		where, args := s.where([]any{numbers, from, to, page})
 		return end, pages(func(last Line) ([]Line, error) {
-			sql := "SELECT r.chain, r.seq, r.line, r.written FROM unnest($1::integer[], $2::bigint[], $3::bigint[]) AS c(number, after, until), " +
+			sql := "SELECT r.chain, r.seq, r.packed, r.written FROM unnest($1::integer[], $2::bigint[], $3::bigint[]) AS c(number, after, until), " +
 				"LATERAL (SELECT * FROM records WHERE chain = c.number AND seq > c.after AND seq <= c.until" + where + ") r"
 			more := args
 			if last.Text != nil {
@@ -160,7 +160,7 @@ func Lines(ctx context.Context, db *pgdb.DB, after map[string]int64, s Selection
 	}
 	return end, pages(func(last Line) ([]Line, error) {
 		where, args := s.where([]any{last.written, last.Chain, last.Seq, page})
-		return query(ctx, db, "SELECT chain, seq, line, written FROM records WHERE written >= $1 AND (written, chain, seq) > ($1, $2, $3)"+where+
+		return query(ctx, db, "SELECT chain, seq, packed, written FROM records WHERE written >= $1 AND (written, chain, seq) > ($1, $2, $3)"+where+
 			" ORDER BY written, chain, seq LIMIT $4", args...)
 	}, f, func(l Line) bool { return l.Seq <= heads[l.Chain] })
 }
@@ -210,7 +210,7 @@ func NewestLines(ctx context.Context, db *pgdb.DB, n int64, s Selection, accept 
 	last := Line{Chain: 1<<31 - 1, Seq: 1<<63 - 1, written: 1<<63 - 1}
 	for int64(len(lines)) < n {
 		where, args := s.where([]any{last.written, last.Chain, last.Seq, size})
-		found, err := query(ctx, db, "SELECT chain, seq, line, written FROM records WHERE written <= $1 AND (written, chain, seq) < ($1, $2, $3)"+where+
+		found, err := query(ctx, db, "SELECT chain, seq, packed, written FROM records WHERE written <= $1 AND (written, chain, seq) < ($1, $2, $3)"+where+
 			" ORDER BY written DESC, chain DESC, seq DESC LIMIT $4", args...)
 		if err != nil {
 			return nil, nil, err
@@ -240,7 +240,7 @@ func newestOfTools(ctx context.Context, db *pgdb.DB, n int64, s Selection, heads
 	tools := s.Tools
 	s.Tools, s.ToolPrefix = nil, ""
 	where, args := s.where([]any{names(tools), n})
-	found, err := query(ctx, db, "SELECT r.chain, r.seq, r.line, r.written FROM unnest($1::bytea[]) AS t(name), LATERAL (SELECT * FROM records WHERE tool = t.name"+where+
+	found, err := query(ctx, db, "SELECT r.chain, r.seq, r.packed, r.written FROM unnest($1::bytea[]) AS t(name), LATERAL (SELECT * FROM records WHERE tool = t.name"+where+
 		" ORDER BY written DESC, chain DESC, seq DESC LIMIT $2) r ORDER BY r.written DESC, r.chain DESC, r.seq DESC LIMIT $2", args...)
 	if err != nil {
 		return nil, false, err

@@ -89,10 +89,7 @@ func (s *server) newest(ctx context.Context, n int64, filter *Filter) (lines [][
 			sel.ToolPrefix, sel.Tools = "", slices.DeleteFunc(names, func(name string) bool { return !filter.Tool.Match(name) })
 		}
 	}
-	lines, end.seqs, err = postgres.NewestLines(ctx, s.db, n, sel, func(line []byte) (bool, error) {
-		r, err := parse(line)
-		return err == nil && filter.Matches(&r.Record), err
-	})
+	lines, end.seqs, err = postgres.NewestLines(ctx, s.db, n, sel, filter.accept)
 	return lines, end, err
 }
 

@@ -122,7 +122,7 @@ func (p *Prompts) Add(r *stopgate.Record) {
 			p.decided(r)
 			day.Asked++
 			day.Approved += p.Approved - approved
-		case r.Code == stopgate.CodeNoApprover, r.Code == stopgate.CodePathNotKnown:
+		case unasked(r.Code):
 			p.Unasked++
 		}
 	}

@@ -94,6 +94,12 @@ func exists(path string) bool {
 // zero reports whether a filter selects all rows.
 func (f *Filter) zero() bool { return reflect.ValueOf(*f).IsZero() }
 
+// accept reports whether the filter selects a line.
+func (f *Filter) accept(line []byte) (bool, error) {
+	r, err := parse(line)
+	return err == nil && f.Matches(&r.Record), err
+}
+
 // newestAfter returns the lines after a mark.
 func newestAfter(ctx context.Context, s source, after Mark) (lines [][]byte, end Mark, err error) {
 	end, err = s.lines(ctx, after, &Filter{}, func(line []byte) bool {

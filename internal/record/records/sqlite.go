@@ -61,9 +61,26 @@ func moveSpooled(ctx context.Context, db *database.DB) {
 
 func (s *file) close() error { return s.db.Close() }
 
+// selectionIn returns the part of a filter that the columns of a file answer.
+func selectionIn(f *Filter) sqlite.Selection {
+	s := sqlite.Selection{Session: string(f.Session)}
+	of := *f
+	of.Session, of.Gate, of.Since, of.Until = "", "", time.Time{}, time.Time{}
+	if !of.zero() {
+		s.Class = of.Matches
+	}
+	if !f.Since.IsZero() {
+		s.Since = f.Since.UnixMicro()
+	}
+	if !f.Until.IsZero() {
+		s.Until = f.Until.Add(time.Microsecond - 1).UnixMicro() // columns have no parts of a microsecond
+	}
+	return s
+}
+
 func (s *file) lines(ctx context.Context, after Mark, filter *Filter, f func(line []byte) bool) (Mark, error) {
 	last := after.seq()
-	err := sqlite.Rows(ctx, s.db, last, filter.Session, func(seq int64, line []byte) bool {
+	err := sqlite.Rows(ctx, s.db, last, selectionIn(filter), func(seq int64, line []byte) bool {
 		last = seq
 		return f(line)
 	})
@@ -76,15 +93,8 @@ func (s *file) chain(ctx context.Context, _ string, after int64, f func(line []b
 }
 
 func (s *file) newest(ctx context.Context, n int64, filter *Filter) (lines [][]byte, end Mark, err error) {
-	if !filter.zero() {
-		return newestOf(ctx, s, n, filter)
-	}
-	// Without filters the newest rows are known without reading the others.
-	after, err := sqlite.Last(ctx, s.db, n)
-	if err != nil {
-		return nil, Mark{}, err
-	}
-	return newestAfter(ctx, s, After(after))
+	lines, last, err := sqlite.Newest(ctx, s.db, n, selectionIn(filter), filter.accept)
+	return lines, After(last), err
 }
 
 func (s *file) of(ctx context.Context, id stopgate.ProposalID) ([][]byte, error) {

@@ -173,7 +173,7 @@ func checkHead(tx *database.Tx, path string, h *headFile) (end audit.Head, err e
 	case stored.Seq > end.Seq:
 		return end, damaged("its rows end at %d, and row %d was written", end.Seq, stored.Seq)
 	}
-	hash, err := lineAt(tx, stored.Seq)
+	hash, err := hashAt(tx, stored.Seq)
 	if err == nil && hash != stored.Hash {
 		err = errors.New("it has another hash")
 	}

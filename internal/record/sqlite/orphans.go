@@ -40,22 +40,29 @@ func (r *Recorder) Cancel(ctx context.Context, before, now time.Time) (n int, er
 	return n, nil
 }
 
+// Statements that find the asked rows without a decision: those with a class, and those of earlier versions.
+const (
+	undecided = "SELECT seq, packed FROM audit_rows e INDEXED BY audit_class WHERE " +
+		"class IN (SELECT id FROM audit_classes WHERE members ->> 'event' = 'asked' UNION ALL SELECT 0) AND time < ? " +
+		"AND NOT final AND NOT EXISTS (SELECT 1 FROM audit_rows d WHERE d.final AND d.id = e.id) ORDER BY seq"
+	undecidedBefore = "SELECT seq, packed FROM audit_rows e INDEXED BY audit_events WHERE NOT final AND id IS NOT NULL AND time < ? AND class IS NULL " +
+		"AND NOT EXISTS (SELECT 1 FROM audit_rows d WHERE d.final AND d.id = e.id) ORDER BY seq"
+)
+
 // asked returns the first asked row of every proposal without a decision.
 func asked(tx *database.Tx, before time.Time) (orphans []*stopgate.Record, err error) {
-	rows, err := tx.Query("SELECT line FROM audit_rows e INDEXED BY audit_events WHERE NOT final AND id IS NOT NULL AND time < ? "+
-		"AND instr(line, CAST(',\"event\":\"asked\",' AS BLOB)) > 0 AND NOT EXISTS (SELECT 1 FROM audit_rows d WHERE d.final AND d.id = e.id) ORDER BY seq", before.UnixMicro())
-	if err != nil {
-		return nil, err
+	var rows []found
+	waiting, err := unconverted(tx)
+	if err == nil && waiting > 0 {
+		rows, err = queryRows(tx, rows, undecidedBefore, before.UnixMicro())
 	}
-	defer rows.Close()
+	if err == nil {
+		rows, err = queryRows(tx, rows, undecided, before.UnixMicro())
+	}
 	seen := map[stopgate.ProposalID]bool{}
-	for rows.Next() {
-		var line []byte
+	for _, r := range rows {
 		var row stopgate.Record
-		if err := rows.Scan(&line); err != nil {
-			return nil, err
-		}
-		if err := json.Unmarshal(line, &row); err != nil {
+		if err := json.Unmarshal(r.stored.Line(r.seq), &row); err != nil {
 			return nil, err
 		}
 		if row.Event == stopgate.AuditAsked && !seen[row.ID] {
@@ -63,7 +70,7 @@ func asked(tx *database.Tx, before time.Time) (orphans []*stopgate.Record, err e
 			orphans = append(orphans, &row)
 		}
 	}
-	return orphans, rows.Err()
+	return orphans, err
 }
 
 // cancelled returns the decision row of a proposal that was never decided.

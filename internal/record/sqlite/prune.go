@@ -32,13 +32,13 @@ const pruneStep = 2000
 // transaction, names the last removed row (S25).
 func (r *Recorder) Prune(ctx context.Context, keep Retention, now time.Time) (p Pruned, err error) {
 	if !keep.Arguments.IsZero() {
-		if p.Arguments, err = r.pruneAged(ctx, oldArguments, deleteArguments, keep.Arguments); err != nil {
+		if p.Arguments, err = r.pruneArguments(ctx, keep.Arguments); err != nil {
 			return p, fmt.Errorf("prune audit arguments: %w", err)
 		}
 	}
 	// They are of no use without the rows that name them.
 	if before := latest(keep.Arguments, keep.Rows); !before.IsZero() {
-		if p.KeptTexts, err = r.pruneAged(ctx, oldTexts, deleteTexts, before); err != nil {
+		if p.KeptTexts, err = r.pruneAged(ctx, oldTexts, deleteTexts, int64(0), before); err != nil {
 			return p, fmt.Errorf("prune audit texts: %w", err)
 		}
 	}
@@ -52,7 +52,41 @@ func (r *Recorder) Prune(ctx context.Context, keep Retention, now time.Time) (p 
 			break
 		}
 	}
-	return p, nil
+	if p.Rows > 0 {
+		err = r.pruneClasses(ctx)
+	}
+	return p, err
+}
+
+// pruneArguments removes the arguments of this version and of earlier ones.
+func (r *Recorder) pruneArguments(ctx context.Context, before time.Time) (n int64, err error) {
+	if n, err = r.pruneAged(ctx, oldCalls, deleteCalls, []byte{}, before); err != nil {
+		return n, err
+	}
+	earlier, err := r.pruneAged(ctx, oldArguments, deleteArguments, "", before)
+	return n + earlier, err
+}
+
+// pruneClasses removes the classes without rows. Recorders that know their numbers notice it by the epoch.
+func (r *Recorder) pruneClasses(ctx context.Context) error {
+	err := r.db.Change(ctx, func(tx *database.Tx) error {
+		if err := flush(tx); err != nil {
+			return err
+		}
+		done, err := tx.Exec("DELETE FROM audit_classes WHERE NOT EXISTS (SELECT 1 FROM audit_rows WHERE class = audit_classes.id)")
+		if err != nil {
+			return err
+		}
+		if n, err := done.RowsAffected(); n == 0 || err != nil {
+			return err
+		}
+		_, err = tx.Exec("UPDATE audit_chain SET epoch = epoch + 1")
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("prune classes of audit rows: %w", err)
+	}
+	return nil
 }
 
 func latest(a, b time.Time) time.Time {
@@ -62,11 +96,12 @@ func latest(a, b time.Time) time.Time {
 	return b
 }
 
-// pruneAged visits all arguments, or texts, once, in the order of insertion. It looks up the old ones
+// pruneAged visits all arguments, or texts, once, in the order of their keys, which begin after first. It looks up the old ones
 // before the change, so that no writer waits for that.
-func (r *Recorder) pruneAged(ctx context.Context, old, remove string, before time.Time) (n int64, err error) {
-	for last := int64(0); ; {
+func (r *Recorder) pruneAged(ctx context.Context, old, remove string, first any, before time.Time) (n int64, err error) {
+	for last := first; ; {
 		from := last
+		last = nil
 		found, err := r.db.Get(ctx, []any{&last}, old, from, before.UnixMicro(), pruneStep)
 		if err != nil || !found {
 			return n, err
@@ -86,11 +121,12 @@ func (r *Recorder) pruneAged(ctx context.Context, old, remove string, before tim
 	}
 }
 
+// Statements that return the end of the next step over old arguments, and delete the step.
 const (
-	// oldArguments returns the end of the next step over old arguments.
-	oldArguments = "SELECT max(rowid) FROM (SELECT rowid FROM audit_arguments WHERE rowid > ? AND time < ? ORDER BY rowid LIMIT ?) HAVING count(*) > 0"
-	// deleteArguments deletes one step.
-	deleteArguments = "DELETE FROM audit_arguments WHERE rowid > ? AND rowid <= ? AND time < ?"
+	oldCalls        = "SELECT max(hash) FROM (SELECT hash FROM audit_calls WHERE hash > ? AND time < ? ORDER BY hash LIMIT ?) HAVING count(*) > 0"
+	deleteCalls     = "DELETE FROM audit_calls WHERE hash > ? AND hash <= ? AND time < ?"
+	oldArguments    = "SELECT max(hash) FROM (SELECT hash FROM audit_arguments WHERE hash > ? AND time < ? ORDER BY hash LIMIT ?) HAVING count(*) > 0"
+	deleteArguments = "DELETE FROM audit_arguments WHERE hash > ? AND hash <= ? AND time < ?"
 )
 
 func (r *Recorder) pruneRows(ctx context.Context, before, now time.Time) (n int64, err error) {
@@ -118,7 +154,7 @@ func (r *Recorder) pruneRows(ctx context.Context, before, now time.Time) (n int6
 
 // removeBefore removes the rows before firstKept and adds the checkpoint.
 func (r *Recorder) removeBefore(tx *database.Tx, first, firstKept int64, now time.Time, n *int64) error {
-	last, err := lineAt(tx, firstKept-1)
+	last, err := hashAt(tx, firstKept-1)
 	if err != nil {
 		return err
 	}
@@ -140,12 +176,16 @@ func (r *Recorder) removeBefore(tx *database.Tx, first, firstKept int64, now tim
 	return err
 }
 
-// lineAt returns the hash of a row.
-func lineAt(tx *database.Tx, seq int64) (hash string, err error) {
-	var end string
-	found, err := tx.Get([]any{&end}, "SELECT substr(line, -66, 64) FROM audit_rows WHERE seq = ?", seq)
-	if err == nil && (!found || len(end) != len(auditrow.Genesis)) {
-		err = fmt.Errorf("row %d is not a row", seq)
+// hashAt returns the hash of a row.
+func hashAt(tx *database.Tx, seq int64) (hash string, err error) {
+	var stored []byte
+	found, err := tx.Get([]any{&stored}, "SELECT packed FROM audit_rows WHERE seq = ?", seq)
+	if err != nil {
+		return "", err
 	}
-	return end, err
+	hash, ok := auditrow.HashOf(auditrow.Stored(stored).Line(seq))
+	if !found || !ok {
+		return "", fmt.Errorf("row %d is not a row", seq)
+	}
+	return hash, nil
 }

@@ -2,10 +2,11 @@ package sqlite
 
 import (
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
+	"maps"
 	"sync/atomic"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/record/auditrow"
 	"github.com/stopgate/stopgate/internal/record/spool"
+	"github.com/stopgate/stopgate/internal/store/compact"
 	"github.com/stopgate/stopgate/internal/store/database"
 	"github.com/stopgate/stopgate/internal/system/crowd"
 )
@@ -33,6 +35,8 @@ type Recorder struct {
 	o      Options
 	likely []string // statements that write the row of a decision
 
+	classes classes // used by the goroutine that writes
+
 	head    *headFile
 	spool   *spool.Dir
 	merging atomic.Bool // a goroutine moves spooled rows into the chain
@@ -40,7 +44,7 @@ type Recorder struct {
 
 // New returns a recorder for a database that has the [Tables].
 func New(ctx context.Context, db *database.DB, o Options) (*Recorder, error) {
-	r := &Recorder{db: db, o: o, spool: spool.At(db.Path()), head: &headFile{path: database.HeadPath(db.Path())}, likely: []string{selectHead, insertRow.Row()}}
+	r := &Recorder{db: db, o: o, spool: spool.At(db.Path()), head: &headFile{path: database.HeadPath(db.Path())}, likely: []string{selectEnd, selectClass, insertRow.Row()}}
 	if o.Arguments != audit.KeepNone {
 		r.likely = append(r.likely, insertArguments)
 	}
@@ -115,12 +119,13 @@ func (r *Recorder) Likely() []string { return r.likely }
 // Entry is an encoded row that is not in the chain yet.
 type Entry struct {
 	body     auditrow.Body
+	stored   auditrow.Stored
+	class    class
 	time     int64
-	final    bool
 	id       string
 	session  string
-	hash     string // of the arguments, "" if none are kept
-	args     []byte
+	hash     []byte // of the arguments, nil if none are kept
+	args     []byte // in their compact form
 	redacted string // pointers of the removed values as a JSON list, "" without any
 }
 
@@ -130,22 +135,17 @@ func (r *Recorder) Prepare(row *stopgate.Record) (Entry, error) {
 	if err != nil {
 		return Entry{}, err
 	}
-	e := Entry{
-		body: body, time: row.Time.UnixMicro(), final: row.Kind == stopgate.RecordDecision,
-		id: string(row.ID), session: string(row.Session),
-	}
-	if len(row.Args) == 0 || row.ArgsHash == "" {
+	e := entryOf(body, row)
+	if len(row.Args) == 0 || row.ArgsHash == "" || r.o.Arguments == audit.KeepNone {
 		return e, nil
 	}
-	switch r.o.Arguments {
-	case audit.KeepFull:
-		e.hash, e.args = row.ArgsHash, row.Args
-	case audit.KeepRedacted:
-		text, changed, err := r.o.Redactor.Redact(row.Args)
+	args := row.Args
+	if r.o.Arguments == audit.KeepRedacted {
+		text, changed, err := r.o.Redactor.Redact(args)
 		if err != nil {
 			return e, nil // unreadable arguments are not stored; the row is written without them
 		}
-		e.hash, e.args = row.ArgsHash, text
+		args = text
 		if changed != nil {
 			list, err := json.Marshal(changed)
 			if err != nil {
@@ -154,8 +154,20 @@ func (r *Recorder) Prepare(row *stopgate.Record) (Entry, error) {
 			e.redacted = string(list)
 		}
 	}
+	if e.hash, err = hex.DecodeString(row.ArgsHash); err != nil {
+		return Entry{}, fmt.Errorf("audit row: the hash of the arguments: %w", err)
+	}
+	e.args = compact.Append(nil, args)
 	return e, nil
 }
+
+// entryOf returns the entry of an encoded row, without arguments.
+func entryOf(body auditrow.Body, row *stopgate.Record) Entry {
+	return Entry{body: body, stored: body.Compact(), class: classOf(row), time: row.Time.UnixMicro(), id: string(row.ID), session: string(row.Session)}
+}
+
+// final reports whether the row is that of a decision.
+func (e *Entry) final() bool { return e.class.Kind == stopgate.RecordDecision }
 
 // chainKey is the key of the chainEnd in the values of a transaction.
 type chainKey struct{}
@@ -164,24 +176,40 @@ type chainKey struct{}
 // are written at the end of the transaction, many in one statement.
 type chainEnd struct {
 	head audit.Head
-	rows []any // arguments of insertRow
+	rows []any  // arguments of insertRow
+	line []byte // scratch buffer
+
+	added map[class]int64 // to the file
+
+	// The bounds of times of audit_chain.
+	newest, behind int64
+	moved          bool // they have changed
 }
 
 const (
-	selectHead      = "SELECT seq, substr(line, -66) FROM audit_rows ORDER BY seq DESC LIMIT 1"
-	insertArguments = "INSERT INTO audit_arguments(hash, time, redacted, text) VALUES(?, ?, ?, ?) ON CONFLICT(hash) DO NOTHING"
-	renewArguments  = "UPDATE audit_arguments SET time = ? WHERE hash = ? AND time < ?"
+	selectEnd = "SELECT c.newest, c.behind, c.epoch, r.seq, r.packed FROM audit_chain c LEFT JOIN audit_rows r ON r.seq = (SELECT max(seq) FROM audit_rows)"
+	moveTimes = "UPDATE audit_chain SET newest = ?, behind = ?"
+
+	insertArguments = "INSERT INTO audit_calls(hash, time, redacted, text) VALUES(?, ?, ?, ?) ON CONFLICT(hash) DO NOTHING"
+	renewArguments  = "UPDATE audit_calls SET time = ? WHERE hash = ? AND time < ?"
 )
 
 // renewAfter is the age, in microseconds, at which the time of repeated arguments is updated.
 // Repeated calls thus write it at most once an hour, and the arguments may be pruned an hour early.
 const renewAfter = int64(time.Hour / time.Microsecond)
 
-var insertRow = database.NewInsert("INSERT INTO audit_rows(seq, time, final, id, session, line)", 6, "")
+// newestStep is how far, in microseconds, the time of a row may be after the stored newest one before that is written again.
+const newestStep = int64(time.Minute / time.Microsecond)
+
+var insertRow = database.NewInsert("INSERT INTO audit_rows(seq, time, final, id, owner, class, packed)", 7, "")
 
 func (t *chainEnd) flush(tx *database.Tx) error {
 	err := tx.Insert(insertRow, t.rows)
 	t.rows = t.rows[:0]
+	if err == nil && t.moved {
+		t.moved = false
+		_, err = tx.Exec(moveTimes, t.newest, t.behind)
+	}
 	if err != nil {
 		return fmt.Errorf("audit row: %w", err)
 	}
@@ -199,29 +227,52 @@ func flush(tx *database.Tx) error {
 // Write appends a row to the chain within a change. It fails for a second decision row of one
 // proposal.
 func (r *Recorder) Write(tx *database.Tx, e Entry) error {
-	t, ok := tx.Value(chainKey{}).(*chainEnd)
-	if !ok {
-		head, err := headOf(tx, r.chain)
-		if err != nil {
-			return err
-		}
-		t = &chainEnd{head: *head}
-		tx.SetValue(chainKey{}, t)
-		tx.Finally(func() error { return t.flush(tx) })
-		tx.OnCommit(func() { _ = r.head.move(t.head, false) }) // a head that is older than the chain is not damage
+	t, err := r.end(tx)
+	if err != nil {
+		return err
+	}
+	number, err := t.number(tx, &r.classes, e.class)
+	if err != nil {
+		return fmt.Errorf("audit row: %w", err)
 	}
 	tx.MarkWritten()
 	t.head.Seq++
-	line, hash := e.body.Seal(nil, t.head.Seq, t.head.Hash)
-	t.head.Hash = hash
-	t.rows = append(t.rows, t.head.Seq, e.time, e.final, orNull(e.id), orNull(e.session), line[:len(line)-1])
-	if e.hash == "" {
+	e.stored.Follow(t.head.Hash)
+	t.line, t.head.Hash = e.body.Seal(t.line[:0], t.head.Seq, t.head.Hash)
+	t.rows = append(t.rows, t.head.Seq, e.time, e.final(), orNull(e.id), ownerOf(e.session), number, []byte(e.stored))
+	if e.time > t.newest+newestStep {
+		t.newest, t.moved = e.time, true
+	}
+	if d := t.newest - e.time; d > t.behind {
+		t.behind, t.moved = d, true
+	}
+	if e.hash == nil {
 		return nil
 	}
 	if err := e.keep(tx); err != nil {
 		return fmt.Errorf("audit arguments: %w", err)
 	}
 	return nil
+}
+
+// end returns the end of the chain in a transaction.
+func (r *Recorder) end(tx *database.Tx) (*chainEnd, error) {
+	if t, ok := tx.Value(chainKey{}).(*chainEnd); ok {
+		return t, nil
+	}
+	t, epoch, err := endOf(tx, r.chain)
+	if err != nil {
+		return nil, err
+	}
+	r.classes.at(epoch)
+	tx.SetValue(chainKey{}, t)
+	tx.Finally(func() error { return t.flush(tx) })
+	tx.OnCommit(func() {
+		maps.Copy(r.classes.ids, t.added)
+		r.classes.count += len(t.added)
+		_ = r.head.move(t.head, false) // a head that is older than the chain is not damage
+	})
+	return t, nil
 }
 
 // keep stores the arguments unless they are stored already.
@@ -239,21 +290,34 @@ func (e *Entry) keep(tx *database.Tx) error {
 
 // headOf reads the end of the chain.
 func headOf(tx *database.Tx, chain string) (*audit.Head, error) {
-	head := &audit.Head{Chain: chain}
-	var end string
-	found, err := tx.Get([]any{&head.Seq, &end}, selectHead)
+	t, _, err := endOf(tx, chain)
 	if err != nil {
-		return nil, fmt.Errorf("audit head: %w", err)
+		return nil, err
 	}
-	if !found {
-		return head, nil
+	return &t.head, nil
+}
+
+// endOf reads the end of the chain, and the epoch of the classes.
+func endOf(tx *database.Tx, chain string) (t *chainEnd, epoch int64, err error) {
+	t = &chainEnd{head: audit.Head{Chain: chain}}
+	var seq *int64
+	var stored []byte
+	found, err := tx.Get([]any{&t.newest, &t.behind, &epoch, &seq, &stored}, selectEnd)
+	if err == nil && !found {
+		err = errors.New("the chain has no id")
 	}
-	hash, ok := strings.CutSuffix(end, `"}`)
-	if !ok || len(hash) != len(auditrow.Genesis) {
-		return nil, errors.New("audit head: the last row is not a row")
+	if err != nil {
+		return nil, 0, fmt.Errorf("audit head: %w", err)
 	}
-	head.Hash = hash
-	return head, nil
+	if seq == nil {
+		return t, epoch, nil
+	}
+	hash, ok := auditrow.HashOf(auditrow.Stored(stored).Line(*seq))
+	if !ok {
+		return nil, 0, errors.New("audit head: the last row is not a row")
+	}
+	t.head.Seq, t.head.Hash = *seq, hash
+	return t, epoch, nil
 }
 
 // orNull returns nil for "", so that absent values are not indexed.

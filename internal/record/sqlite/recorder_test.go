@@ -70,7 +70,7 @@ func record(t testing.TB, rec *sqlite.Recorder, rows ...*stopgate.Record) {
 func text(t testing.TB, db *database.DB) string {
 	t.Helper()
 	var b bytes.Buffer
-	err := sqlite.Rows(ctx, db, 0, "", func(_ int64, line []byte) bool {
+	err := sqlite.Rows(ctx, db, 0, sqlite.Selection{}, func(_ int64, line []byte) bool {
 		b.Write(line)
 		b.WriteByte('\n')
 		return true
@@ -287,7 +287,7 @@ func TestPruneInSteps(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := int64(0)
-	err = sqlite.Rows(ctx, db, 0, "", func(seq int64, _ []byte) bool {
+	err = sqlite.Rows(ctx, db, 0, sqlite.Selection{}, func(seq int64, _ []byte) bool {
 		read++
 		return seq == read
 	})
@@ -356,7 +356,7 @@ func TestRows(t *testing.T) {
 		record(t, rec, row)
 	}
 	numbers := func(after int64, session stopgate.SessionID, most int) (seqs []int64) {
-		err := sqlite.Rows(ctx, db, after, session, func(seq int64, _ []byte) bool {
+		err := sqlite.Rows(ctx, db, after, sqlite.Selection{Session: string(session)}, func(seq int64, _ []byte) bool {
 			seqs = append(seqs, seq)
 			return len(seqs) < most
 		})
@@ -365,15 +365,15 @@ func TestRows(t *testing.T) {
 		}
 		return seqs
 	}
-	after, err := sqlite.Last(ctx, db, 2)
-	if err != nil {
-		t.Fatal(err)
+	newest, end, err := sqlite.Newest(ctx, db, 2, sqlite.Selection{}, func([]byte) (bool, error) { return true, nil })
+	if err != nil || len(newest) != 2 || end != 5 || !strings.Contains(string(newest[0]), `"seq":4,`) {
+		t.Fatalf("%q, %d, %v", newest, end, err)
 	}
 	for _, c := range []struct {
 		got  []int64
 		want string
 	}{
-		{numbers(0, "", 99), "[1 2 3 4 5]"}, {numbers(after, "", 99), "[4 5]"}, {numbers(0, "s1", 99), "[2 4]"},
+		{numbers(0, "", 99), "[1 2 3 4 5]"}, {numbers(3, "", 99), "[4 5]"}, {numbers(0, "s1", 99), "[2 4]"},
 		{numbers(2, "s0", 1), "[3]"}, {numbers(0, "s9", 99), "[]"},
 	} {
 		if fmt.Sprint(c.got) != c.want {

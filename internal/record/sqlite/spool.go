@@ -3,6 +3,7 @@ package sqlite
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -11,17 +12,13 @@ import (
 	"github.com/stopgate/stopgate/audit"
 	"github.com/stopgate/stopgate/internal/record/auditrow"
 	"github.com/stopgate/stopgate/internal/record/spool"
+	"github.com/stopgate/stopgate/internal/store/compact"
 	"github.com/stopgate/stopgate/internal/store/database"
 )
 
 // spooled is an [Entry] in a spool file.
 type spooled struct {
 	Body     json.RawMessage `json:"row"`
-	Time     int64           `json:"time"`
-	Final    bool            `json:"final,omitempty"`
-	Event    string          `json:"event,omitempty"`
-	ID       string          `json:"id,omitempty"`
-	Session  string          `json:"session,omitempty"`
 	Hash     string          `json:"hash,omitempty"`
 	Args     []byte          `json:"args,omitempty"`
 	Redacted string          `json:"redacted,omitempty"`
@@ -68,8 +65,7 @@ func (r *Recorder) spooledLine(row *stopgate.Record) ([]byte, error) {
 	enc := json.NewEncoder(&line)
 	enc.SetEscapeHTML(false) // to keep the bytes of the row
 	err = enc.Encode(spooled{
-		Body: json.RawMessage(e.body), Time: e.time, Final: e.final, Event: string(row.Event), ID: e.id, Session: e.session,
-		Hash: e.hash, Args: e.args, Redacted: e.redacted,
+		Body: json.RawMessage(e.body), Hash: hex.EncodeToString(e.hash), Args: expanded(e.args), Redacted: e.redacted,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("spool: %w", err)
@@ -160,18 +156,17 @@ func (r *Recorder) mergeLines(ctx context.Context, lines [][]byte) error {
 			if err := flush(tx); err != nil {
 				return err
 			}
-			there, err := s.recorded(tx)
+			e, err := r.entryOf(&s)
+			if err != nil {
+				return err
+			}
+			there, err := e.recorded(tx)
 			if err != nil {
 				return err
 			}
 			if there {
 				continue
 			}
-			body, err := r.ofThisChain(s.Body)
-			if err != nil {
-				return err
-			}
-			e := Entry{body: body, time: s.Time, final: s.Final, id: s.ID, session: s.Session, hash: s.Hash, args: s.Args, redacted: s.Redacted}
 			if err := r.Write(tx, e); err != nil {
 				return err
 			}
@@ -180,29 +175,46 @@ func (r *Recorder) mergeLines(ctx context.Context, lines [][]byte) error {
 	})
 }
 
-// ofThisChain returns a row with the id of this chain, in case the store was recreated after the
-// row was spooled.
-func (r *Recorder) ofThisChain(body []byte) (auditrow.Body, error) {
-	if bytes.Contains(body, []byte(`,"chain":"`+r.chain+`",`)) {
-		return body, nil
-	}
+// entryOf returns the entry of a spooled row. The row has the id of this chain, in case the store was recreated after
+// the row was spooled.
+func (r *Recorder) entryOf(s *spooled) (e Entry, err error) {
 	var row stopgate.Record
-	if err := json.Unmarshal(body, &row); err != nil {
-		return nil, err
+	if err := json.Unmarshal(s.Body, &row); err != nil {
+		return e, err
 	}
-	return auditrow.Encode(r.chain, &row)
+	body := auditrow.Body(s.Body)
+	if row.Chain != r.chain {
+		if body, err = auditrow.Encode(r.chain, &row); err != nil {
+			return e, err
+		}
+	}
+	e = entryOf(body, &row)
+	if s.Hash == "" {
+		return e, nil
+	}
+	if e.hash, err = hex.DecodeString(s.Hash); err != nil {
+		return e, err
+	}
+	e.args, e.redacted = compact.Append(nil, s.Args), s.Redacted
+	return e, nil
 }
 
 // recorded reports whether the row is in the chain: a decision of the proposal by any writer, or
 // the same event with the same time.
-func (s *spooled) recorded(tx *database.Tx) (there bool, err error) {
-	var one int
+func (e *Entry) recorded(tx *database.Tx) (there bool, err error) {
 	switch {
-	case s.Final:
-		return tx.Get([]any{&one}, "SELECT 1 FROM audit_rows WHERE final AND id = ?", s.ID)
-	case s.ID != "":
-		return tx.Get([]any{&one}, "SELECT 1 FROM audit_rows INDEXED BY audit_events WHERE NOT final AND id IS NOT NULL AND id = ? AND time = ? "+
-			"AND instr(line, CAST(? AS BLOB)) > 0", s.ID, s.Time, `,"event":"`+s.Event+`"`)
+	case e.final():
+		var one int
+		return tx.Get([]any{&one}, "SELECT 1 FROM audit_rows WHERE final AND id = ?", e.id)
+	case e.id != "":
+		rows, err := queryRows(tx, nil, "SELECT seq, packed FROM audit_rows INDEXED BY audit_events WHERE NOT final AND id IS NOT NULL AND id = ? AND time = ?", e.id, e.time)
+		for _, r := range rows {
+			var row stopgate.Record
+			if json.Unmarshal(r.stored.Line(r.seq), &row) == nil && row.Event == e.class.Event {
+				return true, err
+			}
+		}
+		return false, err
 	}
 	return false, nil
 }

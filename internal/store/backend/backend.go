@@ -46,6 +46,10 @@ type Store interface {
 	// sessions with their texts by the age of rows.
 	Retain(ctx context.Context, keep Retention, now time.Time) (Pruned, error)
 
+	// Convert writes the records of an earlier version in the form of this one, in steps that no caller waits for long, and
+	// calls progress with the number of rows that are left. They are read in both forms.
+	Convert(ctx context.Context, progress func(left int64)) error
+
 	// Failed is closed when the store is no longer trusted, and Err returns the reason; every
 	// later call is denied (FM4).
 	Failed() <-chan struct{}

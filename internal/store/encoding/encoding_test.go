@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/store/compact"
 	"github.com/stopgate/stopgate/internal/store/encoding"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/session"
@@ -67,6 +68,16 @@ func encoded(t *testing.T, v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
+// plain returns the text of a compact form.
+func plain(t *testing.T, small []byte) string {
+	t.Helper()
+	text, err := compact.Expand(nil, small)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
 // Proves that cells and facts are written as encoding/json writes them, with every field
 // and with none, and that cells are read again as they were.
 func TestMarshalLikeEncodingJSON(t *testing.T) {
@@ -78,7 +89,7 @@ func TestMarshalLikeEncodingJSON(t *testing.T) {
 	}}}, Was: &session.Was{}, Self: &session.Condition{}}
 	for name, c := range map[string]session.Cell{"full": full, "bare": bare, "zero": {}} {
 		text := encoding.MarshalCell(c)
-		if diff := cmp.Diff(encoded(t, c), string(text)); diff != "" {
+		if diff := cmp.Diff(encoded(t, c), plain(t, text)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 		got, err := encoding.UnmarshalCell(text)
@@ -90,8 +101,18 @@ func TestMarshalLikeEncodingJSON(t *testing.T) {
 		}
 	}
 	for name, f := range map[string]*session.Fact{"full": full.Call.Fact, "zero": {}} {
-		if diff := cmp.Diff(encoded(t, f), string(encoding.MarshalFact(f))); diff != "" {
+		small := encoding.MarshalFact(f)
+		if diff := cmp.Diff(encoded(t, f), plain(t, small)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
+		}
+		for _, text := range [][]byte{small, []byte(plain(t, small))} { // the latter is of an earlier version
+			got, err := encoding.UnmarshalFact(text)
+			if diff := cmp.Diff(f, &got, amounts); diff != "" || err != nil {
+				t.Errorf("%s is read as another: %s (%v)", name, diff, err)
+			}
+		}
+		if _, err := encoding.UnmarshalFact(small[:len(small)-1]); err == nil {
+			t.Errorf("%s: a damaged fact is read", name)
 		}
 	}
 }
@@ -136,7 +157,7 @@ func TestCallsInCells(t *testing.T) {
 		{Proposal: "other", Seq: 1, Args: "ASNFZ4mrze8BI0VniavN7wEjRWeJq83vASNFZ4mrze8"},
 	}
 	cell := session.Cell{Open: calls, Past: calls[:2], Seq: 3}
-	text := encoding.MarshalCell(cell)
+	text := plain(t, encoding.MarshalCell(cell))
 	const short = `["01M80W5YKZD9GT31TYM9ZA7HVG",1795325885057,13,"ASNFZ4mrze8BI0VniavN7wEjRWeJq83vASNFZ4mrze8"],` +
 		`["q\"",-1,18446744073709551615,"ASNFZ4mrze8BI0VniavN7wEjRWeJq83vASNFZ4mrze8",true]`
 	if !strings.HasPrefix(string(text), `{"open":[`+short+`,{"proposal":"upper",`) || !strings.HasSuffix(string(text), `,"past":[`+short+`],"seq":3}`) {

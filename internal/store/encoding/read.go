@@ -11,14 +11,31 @@ import (
 	"strconv"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/store/compact"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/session"
 )
 
-// UnmarshalCell reads the text that MarshalCell writes. An empty text is the zero cell.
-func UnmarshalCell(text []byte) (session.Cell, error) {
-	if len(text) == 0 {
+// UnmarshalFact reads what MarshalFact writes, and the JSON of earlier versions.
+func UnmarshalFact(stored []byte) (f session.Fact, err error) {
+	text, err := compact.Expand(nil, stored)
+	if err == nil {
+		err = json.Unmarshal(text, &f)
+	}
+	if err != nil {
+		return session.Fact{}, fmt.Errorf("fact of a session: %w", err)
+	}
+	return f, nil
+}
+
+// UnmarshalCell reads what MarshalCell writes, and the JSON of earlier versions. An empty text is the zero cell.
+func UnmarshalCell(stored []byte) (session.Cell, error) {
+	if len(stored) == 0 {
 		return session.Cell{}, nil
+	}
+	text, err := compact.Expand(nil, stored)
+	if err != nil {
+		return session.Cell{}, fmt.Errorf("read cell of a session: %w", err)
 	}
 	c, ok := readCell(text)
 	if !ok {

@@ -7,16 +7,20 @@ import (
 	"strconv"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/store/compact"
 	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/session"
 )
 
-// Cells and facts are written without encoding/json, in the same form: a process that decides
+// Cells and facts are written without encoding/json, in the compact form of the same text: a process that decides
 // one call would spend more time on building the type tables of that package than on the
 // text. Tests compare the two. Only open and past calls have a shorter form.
 
 // MarshalCell writes a cell for a store.
-func MarshalCell(c session.Cell) []byte {
+func MarshalCell(c session.Cell) []byte { return compact.Append(nil, cellText(c)) }
+
+// cellText writes a cell as JSON.
+func cellText(c session.Cell) []byte {
 	w := object(make([]byte, 0, 256))
 	list(&w, "permits", c.Permits, func(w *writer, p *session.Permit) {
 		w.uint("seq", p.Seq)
@@ -70,7 +74,10 @@ func MarshalCell(c session.Cell) []byte {
 }
 
 // MarshalFact writes a fact for a store.
-func MarshalFact(f *session.Fact) []byte {
+func MarshalFact(f *session.Fact) []byte { return compact.Append(nil, factText(f)) }
+
+// factText writes a fact as JSON.
+func factText(f *session.Fact) []byte {
 	w := writer{dst: make([]byte, 0, 1024)}
 	w.factOrNull(f)
 	return w.dst

@@ -34,11 +34,16 @@ func (s sqliteStore) Recorder() backend.Recorder { return s.Store.Recorder() }
 
 // Newest returns the time of the newest record.
 func (s sqliteStore) Newest(ctx context.Context) (time.Time, error) {
-	return records.Newest(ctx, s.Database())
+	return records.NewestTime(ctx, s.Database())
 }
 
 // Err returns why the file is no longer trusted.
 func (s sqliteStore) Err() error { return s.Database().Err() }
+
+// Convert writes the records of an earlier version in the form of this one.
+func (s sqliteStore) Convert(ctx context.Context, progress func(left int64)) error {
+	return records.Convert(ctx, s.Database(), progress)
+}
 
 // Retain removes old data.
 func (s sqliteStore) Retain(ctx context.Context, keep backend.Retention, now time.Time) (backend.Pruned, error) {

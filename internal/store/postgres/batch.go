@@ -124,14 +124,14 @@ const (
 	// Rows are locked in the order of their ids, so that gates do not lock each other out.
 	lockPrincipals   = "SELECT id, name, head, last FROM principals WHERE id = ANY($1) ORDER BY id FOR UPDATE"
 	selectLockdown   = "SELECT since, author, reason FROM lockdown"
-	selectCells      = "SELECT k.n, c.cell FROM unnest($1::bytea[], $2::bytea[]) WITH ORDINALITY AS k(owner, key, n) JOIN cells c ON c.owner = k.owner AND c.key = k.key"
-	insertFacts      = "INSERT INTO facts(session, seq, at, fact) SELECT * FROM unnest($1::bytea[], $2::bigint[], $3::bigint[], $4::bytea[])"
+	selectCells      = "SELECT k.n, c.packed FROM unnest($1::bytea[], $2::bytea[]) WITH ORDINALITY AS k(owner, key, n) JOIN cells c ON c.owner = k.owner AND c.key = k.key"
+	insertFacts      = "INSERT INTO facts(session, seq, at, packed) SELECT * FROM unnest($1::bytea[], $2::bigint[], $3::bigint[], $4::bytea[])"
 	updatePrincipals = "UPDATE principals p SET head = n.head, last = n.last FROM unnest($1::bytea[], $2::bigint[], $3::bigint[]) AS n(id, head, last) WHERE p.id = n.id"
 	writeSessions    = "INSERT INTO sessions AS s(id, principal, name, facts, first, last, head) " +
 		"SELECT * FROM unnest($1::bytea[], $2::bytea[], $3::bytea[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[]) " +
 		"ON CONFLICT(id) DO UPDATE SET facts = s.facts + excluded.facts, last = greatest(s.last, excluded.last), head = excluded.head"
-	writeCells = "INSERT INTO cells(owner, key, at, cell) SELECT * FROM unnest($1::bytea[], $2::bytea[], $3::bigint[], $4::bytea[]) " +
-		"ON CONFLICT(owner, key) DO UPDATE SET at = excluded.at, cell = excluded.cell"
+	writeCells = "INSERT INTO cells(owner, key, at, packed) SELECT * FROM unnest($1::bytea[], $2::bytea[], $3::bigint[], $4::bytea[]) " +
+		"ON CONFLICT(owner, key) DO UPDATE SET at = excluded.at, packed = excluded.packed"
 )
 
 // read queues the reads of all updates. What follows the locks sees all that was committed under them

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -10,6 +9,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	records "github.com/stopgate/stopgate/internal/record/postgres"
+	"github.com/stopgate/stopgate/internal/store/encoding"
 	"github.com/stopgate/stopgate/internal/store/postgres/pgdb"
 	"github.com/stopgate/stopgate/session"
 )
@@ -75,13 +75,12 @@ func (s *Store) Facts(ctx context.Context, o session.Owner, after uint64, limit 
 		facts = nil
 		var text []byte
 		_, err := pgx.ForEachRow(rows, []any{&text}, func() error {
-			var f session.Fact
-			err := json.Unmarshal(text, &f)
+			f, err := encoding.UnmarshalFact(text)
 			facts = append(facts, f)
 			return err
 		})
 		return err
-	}, "SELECT fact FROM facts WHERE session = $1 AND seq > $2 ORDER BY seq LIMIT $3",
+	}, "SELECT packed FROM facts WHERE session = $1 AND seq > $2 ORDER BY seq LIMIT $3",
 		idOf(ofSession, string(o.Principal), string(o.Session)), int64(min(after, 1<<62)), max(limit, 0))
 	if err != nil {
 		return nil, fmt.Errorf("read facts: %w", err)

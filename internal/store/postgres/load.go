@@ -113,7 +113,7 @@ func (l *loader) run() {
 // keeps its plan, which stays for as long as the tables are not analyzed, from a hash of a whole table.
 const selectStates = "SELECT 0::bigint, 0::bigint, (extract(epoch FROM clock_timestamp()) * 1000)::bigint, NULL::bytea " +
 	"UNION ALL SELECT k.n, p.head, p.last, NULL FROM unnest($1::bytea[]) WITH ORDINALITY AS k(id, n), LATERAL (SELECT head, last FROM principals WHERE id = k.id LIMIT 1) p " +
-	"UNION ALL SELECT -k.n, 0, 0, c.cell FROM unnest($2::bytea[], $3::bytea[]) WITH ORDINALITY AS k(owner, key, n), LATERAL (SELECT cell FROM cells WHERE owner = k.owner AND key = k.key LIMIT 1) c"
+	"UNION ALL SELECT -k.n, 0, 0, c.packed FROM unnest($2::bytea[], $3::bytea[]) WITH ORDINALITY AS k(owner, key, n), LATERAL (SELECT packed FROM cells WHERE owner = k.owner AND key = k.key LIMIT 1) c"
 
 // read reads some states and answers those who wait for them.
 func (l *loader) read(some []*load) {

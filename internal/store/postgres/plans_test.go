@@ -51,7 +51,7 @@ INSERT INTO conversations(id, dir, changed, body) SELECT id, '/', ms * 1000, '{}
 INSERT INTO conversation_entries SELECT n + 100000, 1, '{}' FROM n;
 INSERT INTO texts(id, session, at, position, bytes, lost, key, meaning) SELECT id, id, ms, 1, 1, false, id, id FROM n;
 INSERT INTO text_segments SELECT n + 100000, 1, 'x' FROM n;
-INSERT INTO records(written, chain, seq, time, final, id, session, principal, tool, line) SELECT ms * 1000, 99, n, ms * 1000, true, id, id, id, id, '{}' FROM n;
+INSERT INTO records(written, chain, seq, time, final, id, session, principal, tool, packed) SELECT ms * 1000, 99, n, ms * 1000, true, id, id, id, id, '{}' FROM n;
 INSERT INTO record_decisions SELECT id, ms * 1000 FROM n;
 INSERT INTO record_arguments SELECT id, 99, ms * 1000, NULL, 'x' FROM n;
 INSERT INTO record_texts SELECT encode(id, 'hex'), 1, ms * 1000, false, 'x' FROM n;

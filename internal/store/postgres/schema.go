@@ -9,7 +9,8 @@ import "github.com/stopgate/stopgate/internal/store/postgres/pgdb"
 // the owners of its cells before it reads them. All that an update of a principal writes is written
 // under the lock of its row. The owner of a cell is the id of a session or of a principal.
 //
-// Facts are partitioned by month, so that old ones are dropped whole.
+// Facts are partitioned by month, so that old ones are dropped whole. Facts and cells are in the form of package compact,
+// those of earlier versions in JSON.
 var tables = pgdb.Component{Name: "store", Migrations: []string{`
 CREATE TABLE principals(
 	id bytea PRIMARY KEY,
@@ -132,4 +133,7 @@ CREATE TABLE text_segments(
 );
 `, `
 ALTER TABLE texts ADD COLUMN kept bigint NOT NULL DEFAULT 0;
+`, `
+ALTER TABLE facts RENAME COLUMN fact TO packed;
+ALTER TABLE cells RENAME COLUMN cell TO packed;
 `}}

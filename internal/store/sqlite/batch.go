@@ -1,8 +1,6 @@
 package sqlite
 
 import (
-	"encoding/json"
-	"fmt"
 	"strings"
 	"sync"
 
@@ -26,13 +24,13 @@ const (
 	selectOwner = "SELECT id, head FROM sessions WHERE principal = ? AND name = ?"
 	selectIDs   = "SELECT min(coalesce((SELECT min(id) FROM sessions), 0), 0) - 1, max(coalesce((SELECT max(id) FROM sessions), 0), 0) + 1"
 	insertOwner = "INSERT INTO sessions(id, principal, name, facts, first, last, head) VALUES(?, ?, ?, 0, ?, ?, 0)"
-	selectFact  = "SELECT fact FROM facts WHERE session = ? AND seq = ?"
+	selectFact  = "SELECT packed FROM facts WHERE session = ? AND seq = ?"
 	updateOwner = "UPDATE sessions SET facts = facts + ?, last = max(last, ?), head = ? WHERE id = ?"
 )
 
 var (
-	insertFact = database.NewInsert("INSERT INTO facts(session, seq, at, fact)", 4, "")
-	insertCell = database.NewInsert("REPLACE INTO cells(owner, key, at, cell)", 4, "")
+	insertFact = database.NewInsert("INSERT INTO facts(session, seq, at, packed)", 4, "")
+	insertCell = database.NewInsert("REPLACE INTO cells(owner, key, at, packed)", 4, "")
 )
 
 // updateStatements returns the statements of an update that releases a call, which has at least
@@ -139,7 +137,7 @@ const maxKeys = 64
 var queries = sync.OnceValue(func() map[int]string {
 	m := map[int]string{}
 	for n := 1; n <= maxKeys; n *= 2 {
-		m[n] = "SELECT key, cell FROM cells WHERE owner = ? AND key IN (?" + strings.Repeat(", ?", n-1) + ")"
+		m[n] = "SELECT key, packed FROM cells WHERE owner = ? AND key IN (?" + strings.Repeat(", ?", n-1) + ")"
 	}
 	return m
 })
@@ -244,11 +242,11 @@ func (b *batch) withFacts(owner int64, c *session.Cell) (*session.Cell, error) {
 		if !found {
 			return &zero, nil
 		}
-		fact := new(session.Fact)
-		if err := json.Unmarshal(text, fact); err != nil {
-			return nil, fmt.Errorf("fact of a session: %w", err)
+		fact, err := encoding.UnmarshalFact(text)
+		if err != nil {
+			return nil, err
 		}
-		*f = fact
+		*f = &fact
 	}
 	return c, nil
 }

@@ -64,7 +64,7 @@ func (b broken) update(o session.Owner, id string) error {
 		CallID: stopgate.CallID(id), Marks: []session.Mark{{Key: count, Counts: true}}}
 	mode := stopgate.Unattended
 	row := &stopgate.Record{Version: 1, Time: brokenAt.Add(-time.Hour), Kind: stopgate.RecordDecision, ID: stopgate.ProposalID(id), Session: o.Session,
-		Tool: "deploy", Status: stopgate.StatusAllowed, Mode: &mode, Code: stopgate.CodeRuleMatched, ArgsHash: "hash of " + id, Args: fmt.Appendf(nil, `{"id":%q}`, id)}
+		Tool: "deploy", Status: stopgate.StatusAllowed, Mode: &mode, Code: stopgate.CodeRuleMatched, ArgsHash: fmt.Sprintf("%x", id), Args: fmt.Appendf(nil, `{"id":%q}`, id)}
 	return b.Update(ctx, o, fact.Keys(), func(session.State) (gate.Change, error) {
 		return gate.Change{Facts: []session.Fact{fact}, Rows: []*stopgate.Record{row}}, nil
 	})
@@ -204,7 +204,7 @@ func TestUnreadableRowsAreErrors(t *testing.T) {
 			_, err := b.Load(ctx, brokenOld, []session.Key{session.CallKey("P1")})
 			return err
 		}},
-		"a decision": {[]string{"sessions", "cells", "facts", "audit_rows", "audit_arguments"}, func(b broken) error {
+		"a decision": {[]string{"sessions", "cells", "facts", "audit_rows", "audit_calls"}, func(b broken) error {
 			ids++
 			return b.update(brokenOld, fmt.Sprint("P", ids))
 		}},
@@ -217,7 +217,7 @@ func TestUnreadableRowsAreErrors(t *testing.T) {
 			_, err := b.AddEntry(ctx, approvals.Entry("a"), func(approve.Entry) bool { return true })
 			return err
 		}},
-		"prune": {[]string{"sessions", "approvals", "grants", "ledger", "conversations", "audit_rows", "audit_arguments"}, func(b broken) error {
+		"prune": {[]string{"sessions", "approvals", "grants", "ledger", "conversations", "audit_rows", "audit_calls"}, func(b broken) error {
 			_, err := b.Retain(ctx, audit.Retention{Rows: brokenAt, Arguments: brokenAt.Add(-time.Second)}, time.Now().Add(time.Hour))
 			return err
 		}},
@@ -260,11 +260,11 @@ func TestUnreadableRowsAreErrors(t *testing.T) {
 		}
 	}
 	b := newBroken(t)
-	b.exec(t, "UPDATE facts SET fact = x'7b'")
+	b.exec(t, "UPDATE facts SET packed = x'7b'")
 	if _, err := b.Facts(ctx, brokenOld, 0, 1); err == nil {
 		t.Error("a torn fact is no error")
 	}
-	b.exec(t, "UPDATE cells SET cell = x'7b'")
+	b.exec(t, "UPDATE cells SET packed = x'7b'")
 	count := session.Key{Scope: session.OfPrincipal, Space: session.SpaceLimit, Name: "l"}
 	if _, err := b.Load(ctx, brokenOld, []session.Key{count}); err == nil {
 		t.Error("a torn cell is no error")

@@ -108,7 +108,7 @@ func TestManyQuestionsAtOnce(t *testing.T) {
 func count(t testing.TB, s *sqlite.Store) map[string]int {
 	t.Helper()
 	counts := map[string]int{}
-	err := rows.Rows(ctx, s.Database(), 0, "", func(_ int64, line []byte) bool {
+	err := rows.Rows(ctx, s.Database(), 0, rows.Selection{}, func(_ int64, line []byte) bool {
 		counts[member(string(line), "status")+member(string(line), "event")]++
 		return true
 	})
@@ -260,7 +260,7 @@ func TestStoreAndSpoolFail(t *testing.T) {
 		t.Errorf("rows %v, health %+v", counts, g.Health())
 	}
 	said := ""
-	must(t, rows.Rows(ctx, s.Database(), 0, "", func(_ int64, line []byte) bool {
+	must(t, rows.Rows(ctx, s.Database(), 0, rows.Selection{}, func(_ int64, line []byte) bool {
 		if member(string(line), "event") == "gap" {
 			said = string(line)
 		}

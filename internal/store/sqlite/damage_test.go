@@ -255,7 +255,7 @@ func TestChangedArgumentsAreFound(t *testing.T) {
 	other, err := sql.Open("sqlite", path)
 	must(t, err)
 	defer other.Close()
-	_, err = other.Exec(`UPDATE audit_arguments SET text = CAST('{"a":"no"}' AS BLOB)`)
+	_, err = other.Exec(`UPDATE audit_calls SET text = CAST('{"a":"no"}' AS BLOB)`)
 	must(t, err)
 	check(1)
 }

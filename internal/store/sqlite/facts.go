@@ -2,12 +2,12 @@ package sqlite
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/store/database"
+	"github.com/stopgate/stopgate/internal/store/encoding"
 	"github.com/stopgate/stopgate/session"
 )
 
@@ -62,7 +62,7 @@ func (s *Store) Update(ctx context.Context, o session.Owner, keys []session.Key,
 func (s *Store) Facts(ctx context.Context, o session.Owner, after uint64, limit int) (facts []session.Fact, err error) {
 	err = s.db.Snapshot(ctx, func(tx *database.Tx) error {
 		facts = nil
-		rows, err := tx.Query("SELECT fact FROM facts WHERE session = ("+
+		rows, err := tx.Query("SELECT packed FROM facts WHERE session = ("+
 			"SELECT s.id FROM sessions p JOIN sessions s ON s.principal = -p.id WHERE p.principal = 0 AND p.name = ? AND s.name = ?) AND seq > ? ORDER BY seq LIMIT ?",
 			string(o.Principal), string(o.Session), after, max(limit, 0))
 		if err != nil {
@@ -71,11 +71,11 @@ func (s *Store) Facts(ctx context.Context, o session.Owner, after uint64, limit 
 		defer rows.Close()
 		for rows.Next() {
 			var text []byte
-			var f session.Fact
 			if err := rows.Scan(&text); err != nil {
 				return err
 			}
-			if err := json.Unmarshal(text, &f); err != nil {
+			f, err := encoding.UnmarshalFact(text)
+			if err != nil {
 				return err
 			}
 			facts = append(facts, f)

@@ -206,7 +206,7 @@ func checkKilled(t *testing.T, path string, acknowledged map[string]string, wher
 	s := open(t, path)
 	v := audit.NewVerifier()
 	statuses := map[string]string{}
-	err := rows.Rows(ctx, s.Database(), 0, "", func(_ int64, line []byte) bool {
+	err := rows.Rows(ctx, s.Database(), 0, rows.Selection{}, func(_ int64, line []byte) bool {
 		text := string(line)
 		id, status := member(text, "id"), member(text, "status")
 		if status != "" { // the row of an event, such as stopped, also has the id of the call
@@ -364,7 +364,7 @@ func TestFullDiskDenies(t *testing.T) {
 	}
 	checkKilled(t, path, nil, "full disk")
 	var reasons []string
-	err = rows.Rows(ctx, s.Database(), 0, "", func(_ int64, line []byte) bool {
+	err = rows.Rows(ctx, s.Database(), 0, rows.Selection{}, func(_ int64, line []byte) bool {
 		text := string(line)
 		_, count, _ := strings.Cut(text, `"count":`)
 		count, _, _ = strings.Cut(count, ",")

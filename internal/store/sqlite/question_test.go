@@ -102,7 +102,7 @@ func crashed(t *testing.T, file, log []byte) (rows int, facts int) {
 	}
 	s := open(t, path)
 	chain := audit.NewVerifier()
-	err := records.Rows(ctx, s.Database(), 0, "", func(_ int64, line []byte) bool {
+	err := records.Rows(ctx, s.Database(), 0, records.Selection{}, func(_ int64, line []byte) bool {
 		if err := chain.Row(append(line, '\n')); err != nil {
 			t.Error(err)
 		}

@@ -9,6 +9,8 @@ import "github.com/stopgate/stopgate/internal/store/database"
 // with the sign inverted. The rows that a call changes of both are thus on one page and found by
 // one statement. The owner of a cell is the id of either.
 //
+// Facts and cells are in the form of package compact, those of earlier versions in JSON.
+//
 // The cell of a call refers to the facts of its release and its end by their positions.
 //
 // There are no indexes for rare queries or for pruning: every process that opens the file would
@@ -96,4 +98,7 @@ DROP TABLE principals;
 DROP INDEX approvals_state;
 DROP INDEX grants_tool;
 DROP INDEX ledger_at;
+`, `
+ALTER TABLE facts RENAME COLUMN fact TO packed;
+ALTER TABLE cells RENAME COLUMN cell TO packed;
 `}}

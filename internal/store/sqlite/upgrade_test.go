@@ -107,7 +107,7 @@ func TestUpgrade(t *testing.T) {
 		t.Errorf("afterwards %v, %v", list, err)
 	}
 	var lines strings.Builder
-	if err := audit.Rows(ctx, s.Database(), 0, "", func(_ int64, line []byte) bool {
+	if err := audit.Rows(ctx, s.Database(), 0, audit.Selection{}, func(_ int64, line []byte) bool {
 		lines.Write(append(line, '\n'))
 		return true
 	}); err != nil {

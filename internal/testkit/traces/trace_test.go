@@ -17,6 +17,7 @@ import (
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/prove"
+	"github.com/stopgate/stopgate/internal/record/auditrow"
 	"github.com/stopgate/stopgate/internal/store/mem"
 	"github.com/stopgate/stopgate/internal/testkit/ports"
 )
@@ -90,8 +91,27 @@ func (c *tracer) take(t *testing.T) []map[string]any {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	list := rowsOf(t, c.rows)
+	stored(t, c.rows)
 	c.rows = c.rows[:0]
 	return list
+}
+
+// stored fails unless rows come back byte for byte from the form in which stores keep them.
+func stored(t *testing.T, rows []stopgate.Record) {
+	t.Helper()
+	const chain, prev = "3F0A5C11D2E94B7788AB01CDEF", "7d1a54127b222502f5b79b5fb0803061152a44f92b37e23c6527baf665d4da9a"
+	for i := range rows {
+		body, err := auditrow.Encode(chain, &rows[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		line, _ := body.Seal(nil, int64(i+1), prev)
+		s := body.Compact()
+		s.Follow(prev)
+		if got := s.Line(int64(i + 1)); string(got)+"\n" != string(line) {
+			t.Errorf("a row comes back as\n%s, want\n%s", got, line)
+		}
+	}
 }
 
 // patient are limits that a busy machine keeps.

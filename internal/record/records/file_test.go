@@ -1,0 +1,246 @@
+package records_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/audit"
+	"github.com/stopgate/stopgate/internal/record/auditrow"
+	"github.com/stopgate/stopgate/internal/record/records"
+	"github.com/stopgate/stopgate/internal/record/sqlite"
+	"github.com/stopgate/stopgate/internal/store/database"
+	"github.com/stopgate/stopgate/internal/testkit/property"
+	"pgregory.net/rapid"
+)
+
+// mixed returns rows of calls with and without questions, by a clock that is set forth and back.
+func mixed(i int) *stopgate.Record {
+	r := row(i)
+	r.Principal, r.Tool = stopgate.Principal(fmt.Sprint("p", i%3)), stopgate.ToolName(fmt.Sprint([]string{"fs_", "sh_"}[i%2], i%3))
+	r.Rule = &stopgate.RuleRef{File: "p.toml", Line: i % 4}
+	switch i % 6 {
+	case 0, 1:
+		r.ID, r.Kind, r.Event, r.Mode, r.Status, r.Code = stopgate.ProposalID(fmt.Sprintf("P%d", i+3)), stopgate.RecordEvent, stopgate.AuditAsked, nil, "", ""
+	case 2:
+		r.Code, r.Status = stopgate.CodeNoApprover, stopgate.StatusDenied
+	case 3:
+		r.Status, r.ArgsHash, r.Approval = stopgate.StatusAllowed, fmt.Sprint("h", i%5), &stopgate.Approval{ID: "Q", Referred: i%12 == 3}
+	case 5:
+		r.ID, r.Kind, r.Event, r.Mode, r.Status, r.Code = stopgate.ProposalID(fmt.Sprintf("P%d", i-2)), stopgate.RecordEvent, stopgate.AuditResult, nil, "", ""
+	}
+	switch i % 50 {
+	case 20:
+		r.Time = r.Time.Add(30 * time.Minute)
+	case 21:
+		r.Time = r.Time.Add(-40 * time.Minute)
+	}
+	return r
+}
+
+// earlier makes a store as the version before compact rows did, and returns its lines.
+func earlier(t *testing.T, n int) (path string, lines []string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "s.db")
+	db, err := database.Open(t.Context(), path, database.Component{Name: "audit", Migrations: sqlite.Tables.Migrations[:3]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var chain string
+	if _, err := db.Get(t.Context(), []any{&chain}, "SELECT id FROM audit_chain"); err != nil {
+		t.Fatal(err)
+	}
+	prev := ""
+	err = db.Change(t.Context(), func(tx *database.Tx) error {
+		for i := range n {
+			r := mixed(i)
+			body, err := auditrow.Encode(chain, r)
+			if err != nil {
+				return err
+			}
+			var line []byte
+			line, prev = body.Seal(nil, int64(i+1), prev)
+			line = line[:len(line)-1]
+			lines = append(lines, string(line))
+			if _, err := tx.Exec("INSERT INTO audit_rows(seq, time, final, id, session, line) VALUES(?, ?, ?, ?, ?, ?)",
+				i+1, r.Time.UnixMicro(), r.Kind == stopgate.RecordDecision, string(r.ID), string(r.Session), line); err != nil {
+				return err
+			}
+		}
+		_, err := tx.Exec("INSERT INTO audit_arguments(hash, time, text) VALUES(?, ?, ?)", argsHash, at.UnixMicro(), []byte(`{"a":1}`))
+		return err
+	})
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return path, lines
+}
+
+// argsHash is the hash of {"a":1}.
+const argsHash = "015abd7f5cc57a2dd94b7590f04ad8084273905ee33ec5cebeae62276a97f862"
+
+// recorderAt opens a recorder of a file.
+func recorderAt(t *testing.T, path string) *sqlite.Recorder {
+	t.Helper()
+	db, err := database.Open(t.Context(), path, sqlite.Tables)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	r, err := sqlite.New(t.Context(), db, sqlite.Options{Arguments: audit.KeepFull})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// same fails unless a log has the lines, finds them by filters as the filters select them, and reports on them as on any others.
+func same(t *testing.T, path string, lines []string) {
+	t.Helper()
+	log := open(t, path)
+	defer log.Close()
+	var got []string
+	if _, err := log.Lines(t.Context(), records.Mark{}, func(line []byte) bool { got = append(got, string(line)); return true }); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got, lines) {
+		t.Fatalf("%d lines are not the %d that were written", len(got), len(lines))
+	}
+	if c, err := log.Verify(t.Context()); err != nil || c.Err() != nil || len(c.Changed) > 0 {
+		t.Errorf("verify: %v, %v, changed %q", err, c.Err(), c.Changed)
+	}
+	if a, ok, err := log.Arguments(t.Context(), &stopgate.Record{ArgsHash: argsHash}); err != nil || !ok || string(a.Text) != `{"a":1}` || a.Changed {
+		t.Errorf("arguments %+v, %t, %v", a, ok, err)
+	}
+	all := make([]stopgate.Record, len(lines))
+	for i, line := range lines {
+		all[i] = parsed(t, line)
+	}
+	property.Check(t, func(rt *rapid.T) {
+		f := drawFilter(rt)
+		f.Gate = ""
+		after := rapid.Int64Range(0, int64(len(lines))).Draw(rt, "after")
+		var want, rest []string
+		for i := range all {
+			if f.Matches(&all[i]) {
+				if want = append(want, lines[i]); int64(i) >= after {
+					rest = append(rest, lines[i])
+				}
+			}
+		}
+		got = nil
+		_, err := log.Rows(t.Context(), records.After(after), &f, func(r records.Row) bool { got = append(got, string(r.Line)); return true })
+		if err != nil || !slices.Equal(got, rest) {
+			rt.Errorf("%d rows, want %d (%v)", len(got), len(rest), err)
+		}
+		n := rapid.Int64Range(1, 40).Draw(rt, "n")
+		newest, _, err := log.Newest(t.Context(), n, &f)
+		got = nil
+		for _, r := range newest {
+			got = append(got, string(r.Line))
+		}
+		if want := want[max(0, len(want)-int(n)):]; err != nil || !slices.Equal(got, want) {
+			rt.Errorf("the newest %d are %d, want %d (%v)", n, len(got), len(want), err)
+		}
+		p, err := log.Prompts(t.Context(), f.Since, f.Until, func(int) {})
+		var counted records.Prompts
+		for i := range all {
+			if (&records.Filter{Since: f.Since, Until: f.Until}).Matches(&all[i]) {
+				counted.Add(&all[i])
+			}
+		}
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if got, want := summary(p), summary(&counted); !reflect.DeepEqual(got, want) {
+			rt.Errorf("the report is\n%+v, want\n%+v", got, want)
+		}
+	})
+}
+
+// summary returns what a report shows.
+func summary(p *records.Prompts) []any {
+	return []any{p.Calls, p.Asked, p.Approved, p.Referred, p.Ran, p.Unasked, p.Granted, p.Repeated, p.First.UTC(), p.Last.UTC(), p.Rules(), p.Days(), p.Saving()}
+}
+
+// Proves I23: a store of an earlier version is read and written as it is, and its rows can be converted in steps, which changes
+// none of their lines.
+func TestRowsOfAnEarlierVersion(t *testing.T) {
+	path, lines := earlier(t, 700)
+	same(t, path, lines)
+	rec := recorderAt(t, path)
+	for i := range 30 {
+		if err := rec.Record(t.Context(), mixed(len(lines)+i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	log := open(t, path)
+	defer log.Close()
+	if _, err := log.Lines(t.Context(), records.After(int64(len(lines))), func(line []byte) bool { lines = append(lines, string(line)); return true }); err != nil {
+		t.Fatal(err)
+	}
+	if len(lines) != 730 {
+		t.Fatalf("%d lines", len(lines))
+	}
+	same(t, path, lines)
+	ctx, stop := context.WithCancel(t.Context())
+	if err := sqlite.Convert(ctx, rec.Database(), func(left int64) { stop() }); err == nil {
+		t.Error("the conversion was not interrupted")
+	}
+	if left, err := sqlite.Unconverted(t.Context(), rec.Database()); err != nil || left == 0 || left >= 700 {
+		t.Errorf("%d rows are left, %v", left, err)
+	}
+	same(t, path, lines)
+	if err := sqlite.Convert(t.Context(), rec.Database(), func(int64) {}); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := sqlite.Unconverted(t.Context(), rec.Database()); err != nil || left != 0 {
+		t.Errorf("%d rows are left, %v", left, err)
+	}
+	same(t, path, lines)
+}
+
+// Proves S25: damaged bytes of a stored row are reported as damage of the chain, whichever byte it is, and no reader panics.
+func TestDamagedRows(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	rec := recorderAt(t, path)
+	for i := range 3 {
+		if err := rec.Record(t.Context(), mixed(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	log := open(t, path)
+	defer log.Close()
+	change := func(query string, args ...any) {
+		t.Helper()
+		if err := rec.Database().Change(t.Context(), func(tx *database.Tx) error { _, err := tx.Exec(query, args...); return err }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var stored []byte
+	if _, err := rec.Database().Get(t.Context(), []any{&stored}, "SELECT packed FROM audit_rows WHERE seq = 2"); err != nil {
+		t.Fatal(err)
+	}
+	for i := range stored {
+		for _, b := range []byte{stored[i] ^ 1, stored[i] ^ 0x80, 0, 255} {
+			if b == stored[i] {
+				continue
+			}
+			damaged := slices.Clone(stored)
+			damaged[i] = b
+			change("UPDATE audit_rows SET packed = ? WHERE seq = 2", damaged)
+			if c, err := log.Verify(t.Context()); err == nil && c.Err() == nil {
+				t.Errorf("byte %d as %d is not noticed", i, b)
+			}
+			if _, _, err := log.Newest(t.Context(), 3, &records.Filter{Session: "s1"}); err != nil {
+				continue // the row is not readable
+			}
+		}
+	}
+}

@@ -1,0 +1,173 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/store/database"
+)
+
+// Questions reads what a report on questions to people needs, from a file in which all rows have a class.
+type Questions struct {
+	db *database.DB
+	p  *plan
+}
+
+// QuestionsOf returns a reader for the rows of a time; ok is false if some of them have no class.
+func QuestionsOf(ctx context.Context, db *database.DB, since, until int64) (q *Questions, ok bool, err error) {
+	q = &Questions{db: db}
+	err = db.Snapshot(ctx, func(tx *database.Tx) error {
+		if q.p, err = planOf(tx, Selection{Since: since, Until: until}); err != nil {
+			return err
+		}
+		var without int
+		found, err := tx.Get([]any{&without}, "SELECT 1 FROM audit_rows WHERE class = 0 LIMIT 1")
+		ok = !found && q.p.converted >= q.p.old
+		return err
+	})
+	if err != nil {
+		return nil, false, fmt.Errorf("read audit rows: %w", err)
+	}
+	return q, ok, nil
+}
+
+// Ends returns the first and the last line of the time, nil without rows.
+func (q *Questions) Ends(ctx context.Context) (first, last []byte, err error) {
+	err = q.db.Snapshot(ctx, func(tx *database.Tx) error {
+		for text, line := range map[string]*[]byte{scanRows: &first, scanBack: &last} {
+			rows, err := queryRows(tx, nil, text, q.p.first, q.p.last, q.p.since(), q.p.until(), "", 1)
+			if err != nil {
+				return err
+			}
+			for _, r := range rows {
+				*line = r.stored.Line(r.seq)
+			}
+		}
+		return nil
+	})
+	return first, last, err
+}
+
+// countStep is the number of rows that one statement counts.
+const countStep = 4096
+
+const (
+	countRows = "SELECT min(time), max(time), total(final), total(final AND class IN (SELECT value FROM json_each(?5))) " +
+		"FROM audit_rows NOT INDEXED WHERE seq >= ?1 AND seq <= ?2 AND time >= ?3 AND time < ?4"
+	timesOfRows = "SELECT time, class IN (SELECT value FROM json_each(?5)) " +
+		"FROM audit_rows NOT INDEXED WHERE seq >= ?1 AND seq <= ?2 AND time >= ?3 AND time < ?4 AND final"
+)
+
+// Count counts the decisions, and those of them that special selects by the members of their class. It calls f with a time and the
+// numbers of decisions at times that are the same as that one.
+func (q *Questions) Count(ctx context.Context, same func(a, b time.Time) bool, special func(*stopgate.Record) bool, f func(at time.Time, decisions, special int)) error {
+	chosen := &plan{Selection: Selection{Class: special}}
+	err := q.db.Snapshot(ctx, chosen.findClasses)
+	for from := q.p.first; err == nil && from <= q.p.last; from += countStep {
+		err = q.db.Snapshot(ctx, func(tx *database.Tx) error {
+			args := []any{from, min(from+countStep-1, q.p.last), q.p.since(), q.p.until(), chosen.list}
+			var low, high *int64
+			var n, of float64
+			if _, err := tx.Get([]any{&low, &high, &n, &of}, countRows, args...); err != nil || n == 0 {
+				return err
+			}
+			if first := time.UnixMicro(*low); same(first, time.UnixMicro(*high)) {
+				f(first, int(n), int(of))
+				return nil
+			}
+			rows, err := tx.Query(timesOfRows, args...)
+			if err != nil {
+				return err
+			}
+			defer rows.Close()
+			for rows.Next() {
+				var at int64
+				var is int
+				if err := rows.Scan(&at, &is); err != nil {
+					return err
+				}
+				f(time.UnixMicro(at), 1, is)
+			}
+			return rows.Err()
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("count audit rows: %w", err)
+	}
+	return nil
+}
+
+const (
+	numbersOfQuestions = "SELECT r.seq FROM audit_rows a INDEXED BY audit_class JOIN audit_rows r ON r.id = a.id AND r.final " +
+		"WHERE a.class IN (SELECT value FROM json_each(?3)) AND a.seq >= ?1 AND a.seq <= ?2 AND r.seq >= ?1 AND r.seq <= ?2 " +
+		"UNION SELECT r.seq FROM audit_rows a INDEXED BY audit_class JOIN audit_rows r ON r.id = a.id AND NOT r.final " +
+		"WHERE a.class IN (SELECT value FROM json_each(?3)) AND a.seq >= ?1 AND a.seq <= ?2 AND r.seq >= ?1 AND r.seq <= ?2 ORDER BY 1"
+	rowsOfQuestions = "SELECT r.seq, r.time, r.id, c.members ->> 'event', CASE WHEN r.final THEN r.packed END " +
+		"FROM json_each(?1) n JOIN audit_rows r ON r.seq = n.value JOIN audit_classes c ON c.id = r.class WHERE r.time >= ?2 AND r.time < ?3 ORDER BY r.seq"
+)
+
+// Rows calls f with the rows of the calls that were asked about, in their order: with the line of a decision, and with time, id and
+// event of another row.
+func (q *Questions) Rows(ctx context.Context, f func(at time.Time, id stopgate.ProposalID, event stopgate.AuditEvent, line []byte) error) error {
+	asked := &plan{Selection: Selection{Class: func(r *stopgate.Record) bool { return r.Event == stopgate.AuditAsked }}}
+	var numbers []int64
+	err := q.db.Snapshot(ctx, func(tx *database.Tx) error {
+		if err := asked.findClasses(tx); err != nil {
+			return err
+		}
+		rows, err := tx.Query(numbersOfQuestions, q.p.first, q.p.last, asked.list)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for numbers = nil; rows.Next(); {
+			var n int64
+			if err := rows.Scan(&n); err != nil {
+				return err
+			}
+			numbers = append(numbers, n)
+		}
+		return rows.Err()
+	})
+	for err == nil && len(numbers) > 0 {
+		next := numbers[:min(page, len(numbers))]
+		numbers = numbers[len(next):]
+		err = q.db.Snapshot(ctx, func(tx *database.Tx) error {
+			rows, err := tx.Query(rowsOfQuestions, listOf(next), q.p.since(), q.p.until())
+			if err != nil {
+				return err
+			}
+			defer rows.Close()
+			for rows.Next() {
+				var r found
+				var at int64
+				var id, event *string
+				if err := rows.Scan(&r.seq, &at, &id, &event, (*[]byte)(&r.stored)); err != nil {
+					return err
+				}
+				var line []byte
+				if r.stored != nil {
+					line = r.stored.Line(r.seq)
+				}
+				if err := f(time.UnixMicro(at), stopgate.ProposalID(deref(id)), stopgate.AuditEvent(deref(event)), line); err != nil {
+					return err
+				}
+			}
+			return rows.Err()
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("read audit rows: %w", err)
+	}
+	return nil
+}
+
+// deref returns a text, "" for none.
+func deref(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
