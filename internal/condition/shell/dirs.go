@@ -2,6 +2,7 @@ package shell
 
 import (
 	"bytes"
+	"path"
 	"slices"
 	"strings"
 
@@ -19,7 +20,7 @@ const (
 // moved marks the commands that follow a change of directory, with the directories in which they
 // may run.
 func (l *Line) moved() {
-	moved, lost, pushed := false, false, false
+	moved, lost, pushed, here := false, false, false, false // here: certainly in the shell of the line
 	var dirs []string
 	into, sure := "", l.Plain && l.beginsElsewhere()
 	dir, located := "", l.Plain
@@ -52,10 +53,11 @@ func (l *Line) moved() {
 			} else {
 				into = ""
 			}
-			lost = lost || c.returns(moved, pushed)
-			moved, pushed = true, pushed || string(name) == "pushd"
+			lost = lost || c.returns(here, pushed)
 			next := i + 1
-			located = located && c.Parent < 0 && c.Joined && !c.Piped && next < len(l.Commands) && !l.Commands[next].Piped
+			stays := !c.inner && !c.Piped && (next == len(l.Commands) || !l.Commands[next].Piped)
+			moved, here, pushed = true, here || stays, pushed || stays && string(name) == "pushd"
+			located = located && c.Parent < 0 && c.Joined && stays && next < len(l.Commands)
 			dir, located = c.goes(dir, located)
 			dirs = l.entered(dirs, c.destination())
 			continue
@@ -91,10 +93,13 @@ func (c *Command) goes(from string, known bool) (next string, sure bool) {
 	switch text := string(dir.Text); {
 	case !c.Plain || !dir.Literal || text == "" || text[0] == '-' || text[0] == '~' || text[0] == '+':
 		return "", false
-	case text[0] == '/' || from == "":
+	case text[0] == '/':
 		return text, true
-	default:
-		return strings.TrimSuffix(from, "/") + "/" + text, true
+	default: // the shell removes a name for each "..", also that of a link
+		if next = path.Join(from, text); next == "." {
+			next = ""
+		}
+		return next, true
 	}
 }
 
@@ -106,8 +111,9 @@ func (l *Line) beginsElsewhere() bool {
 }
 
 // returns reports whether a change of directory leads to one that the shell remembers from before
-// the line. moved and pushed report whether the line has changed and pushed a directory before.
-func (c *Command) returns(moved, pushed bool) bool {
+// the line. here and pushed report whether the shell of the line has changed and pushed a directory
+// before.
+func (c *Command) returns(here, pushed bool) bool {
 	program, operand := string(c.Program()), []byte(nil)
 	for i := range c.Words[1:] {
 		if text := c.Words[1+i].Text; len(text) == 1 || len(text) > 1 && (text[0] != '-' || '0' <= text[1] && text[1] <= '9') {
@@ -121,7 +127,7 @@ func (c *Command) returns(moved, pushed bool) bool {
 	case program == "popd", program == "pushd" && (len(operand) == 0 || operand[0] == '+' || operand[0] == '-'):
 		return !pushed
 	default:
-		return string(operand) == "-" && !moved
+		return string(operand) == "-" && !here
 	}
 }
 

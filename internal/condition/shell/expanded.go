@@ -63,7 +63,7 @@ func (r *strictReader) expands(w *Word, raw []byte) bool {
 // computes reports whether a program only shows or compares its operand number n.
 func computes(program string, n int) bool {
 	switch program {
-	case "echo", "test", "[":
+	case "echo", "test", "[", "[[", "case":
 		return true
 	}
 	return program == "printf" && n > 1
@@ -80,31 +80,44 @@ func (r *strictReader) parameter(at int, quoted bool) (next int, ok bool) {
 	if v, after := r.variable(at); v != nil {
 		return after, r.inserts(v, r.text[at:after], quoted)
 	}
+	compares := program != "echo" && program != "printf" && texts.Has(program)
 	switch {
 	case rest[0] == '?':
 		next = at + 2
-	case program != "echo":
+	case program != "echo" && !(compares && (quoted || wordwise.Has(program))):
 		return 0, false
 	case rest[0] == '(':
-		end := bytes.IndexByte(rest, ')')
-		if end < 0 || bytes.ContainsAny(rest[1:end], "($`#\\!{}<>\n") || len(bytes.TrimSpace(rest[1:end])) == 0 {
+		if next, ok = r.substitution(at); !ok {
 			return 0, false
 		}
-		next = at + 2 + end
-		r.inner = append(r.inner, rest[1:end])
+		r.unknown = r.unknown || compares
 	default:
 		n := 0
 		for n < len(rest) && (IsLetter(rest[n]) || n > 0 && rest[n] >= '0' && rest[n] <= '9') {
 			n++
 		}
 		next = at + 1 + n
-		if !shownVariables.Has(string(rest[:n])) || next < len(r.text) && bytes.IndexByte([]byte("[:"), r.text[next]) >= 0 {
+		shown := shownVariables.Has(string(rest[:n]))
+		if !shown && (!compares || program == "case") || n == 0 || next < len(r.text) && bytes.IndexByte([]byte("[:"), r.text[next]) >= 0 {
 			return 0, false
 		}
+		r.unknown, r.foreign = r.unknown || compares, r.foreign || !shown
 	}
 	l.text = append(l.text, r.text[at:next]...)
 	r.computed = true
 	return next, true
+}
+
+// substitution reads $(...) and returns the offset after it. Its commands are read later, by
+// [strictReader.substituted].
+func (r *strictReader) substitution(at int) (next int, ok bool) {
+	rest := r.text[at+1:]
+	end := bytes.IndexByte(rest, ')')
+	if end < 0 || r.from.index >= 0 || r.within || bytes.ContainsAny(rest[1:end], "($`#\\!{}<>\n") || len(bytes.TrimSpace(rest[1:end])) == 0 {
+		return 0, false
+	}
+	r.commands = append(r.commands, rest[1:end])
+	return at + 2 + end, true
 }
 
 // shownVariables describe the user's environment; none holds a secret.
@@ -113,18 +126,21 @@ var shownVariables = programs.Words{
 }
 
 // substituted reads the commands whose output the words of the previous command contain.
-func (r *strictReader) substituted(piped bool) bool {
-	texts := r.inner
-	r.inner = nil
-	for _, text := range texts {
+func (r *strictReader) substituted(fed bool) bool {
+	list := r.commands
+	r.commands = nil
+	for _, text := range list {
 		l := r.line
-		inner := strictReader{line: l, text: text, from: r.from, words: len(l.words), redirects: len(l.redirects), apart: true, within: true}
 		first := len(l.Commands)
-		if !inner.list() || len(l.Commands) == first || inner.printing {
+		in := strictReader{
+			line: l, text: text, from: r.from, words: len(l.words), redirects: len(l.redirects), start: first, apart: true, within: true,
+			inner: true, repeats: r.repeats, restored: true,
+		}
+		if !in.list() || len(l.Commands) == first || in.printing {
 			return false
 		}
 		for i := first; i < len(l.Commands); i++ {
-			l.Commands[i].Piped = l.Commands[i].Piped || piped
+			l.Commands[i].Fed = l.Commands[i].Fed || fed
 		}
 		r.words, r.redirects = len(l.words), len(l.redirects)
 	}

@@ -11,7 +11,8 @@ import (
 )
 
 // commandsOf reads a line with the full parser as one kind of shell; commands in $(...) follow the
-// command with that word. ok is false if the line has more than simple commands.
+// command with that word, those of compound commands are in text order. ok is false if the line has
+// more than these.
 func commandsOf(line string, lang syntax.LangVariant) (all [][]string, ok bool) {
 	file, err := syntax.NewParser(syntax.Variant(lang)).Parse(strings.NewReader(line), "")
 	if err != nil {
@@ -20,6 +21,19 @@ func commandsOf(line string, lang syntax.LangVariant) (all [][]string, ok bool) 
 	ok = true
 	loops := map[string]loopItem{}
 	var statement func(s *syntax.Stmt)
+	statements := func(lists ...[]*syntax.Stmt) {
+		for _, list := range lists {
+			for _, s := range list {
+				statement(s)
+			}
+		}
+	}
+	outputs := func(w *syntax.Word) { // of the commands in a word that is no operand
+		var inside []*syntax.Stmt
+		_, literal := literalOf(line, w, &inside, nil)
+		ok = ok && literal
+		statements(inside)
+	}
 	statement = func(s *syntax.Stmt) {
 		var words []string
 		var inside []*syntax.Stmt
@@ -31,7 +45,7 @@ func commandsOf(line string, lang syntax.LangVariant) (all [][]string, ok bool) 
 			return
 		case *syntax.CallExpr:
 			for _, a := range c.Assigns {
-				ok = ok && len(c.Args) > 0 && !a.Append && a.Index == nil && strings.Contains("CI NO_COLOR TERM TZ LANG LC_ALL PAGER GIT_PAGER", a.Name.Value)
+				ok = ok && len(c.Args) > 0 && !a.Append && a.Index == nil && (strings.Contains("CI NO_COLOR TERM TZ LANG LC_ALL PAGER GIT_PAGER", a.Name.Value) || a.Name.Value == "IFS" && c.Args[0].Lit() == "read")
 			}
 			for _, w := range c.Args {
 				text, literal := literalOf(line, w, &inside, loops)
@@ -47,22 +61,46 @@ func commandsOf(line string, lang syntax.LangVariant) (all [][]string, ok bool) 
 				return
 			}
 			for _, w := range iter.Items {
+				outputs(w)
+			}
+			for _, w := range iter.Items {
 				text, literal := literalOf(line, w, &inside, nil)
 				lit := w.Lit()
-				item := loopItem{text, strings.ContainsAny(lit, "*?") || strings.HasPrefix(lit, "~")}
+				item := loopItem{text, strings.ContainsAny(lit, "*?") || strings.HasPrefix(lit, "~"), strings.HasPrefix(lit, "{") || isOutput(w.Parts[0])}
 				if ok = ok && literal; item.glob {
 					all = append(all, []string{"echo", text})
 				}
-				outer, shadowed := loops[iter.Name.Value]
+				_, shadowed := loops[iter.Name.Value]
+				ok = ok && !shadowed
 				loops[iter.Name.Value] = item
-				for _, s := range c.Do {
-					statement(s)
-				}
-				if delete(loops, iter.Name.Value); shadowed {
-					loops[iter.Name.Value] = outer
-				}
+				statements(c.Do)
+				delete(loops, iter.Name.Value)
 			}
 			return
+		case *syntax.IfClause:
+			for ; c != nil; c = c.Else {
+				statements(c.Cond, c.Then)
+			}
+			return
+		case *syntax.WhileClause:
+			statements(c.Cond, c.Do)
+			return
+		case *syntax.CaseClause:
+			outputs(c.Word)
+			for _, item := range c.Items {
+				ok = ok && item.Op == syntax.Break
+				statements(item.Stmts)
+			}
+			return
+		case *syntax.Subshell:
+			statements(c.Stmts)
+			return
+		case *syntax.Block:
+			statements(c.Stmts)
+			return
+		case *syntax.TestClause:
+			words = append([]string{"[["}, testWords(line, c.X, &inside, loops, &ok)...)
+			words = append(words, "]]")
 		case *syntax.DeclClause:
 			text := line[c.Pos().Offset():c.End().Offset()]
 			inner, _ := commandsOf("x "+text, lang)
@@ -99,10 +137,39 @@ func commandsOf(line string, lang syntax.LangVariant) (all [][]string, ok bool) 
 	return all, ok
 }
 
-// loopItem is one value of a loop's variable. glob: it has wildcards.
+// isOutput reports whether a part of a word is the output of commands.
+func isOutput(p syntax.WordPart) bool {
+	_, is := p.(*syntax.CmdSubst)
+	return is
+}
+
+// testWords returns the words of a [[ ]] expression.
+func testWords(line string, x syntax.TestExpr, inside *[]*syntax.Stmt, loops map[string]loopItem, ok *bool) []string {
+	switch x := x.(type) {
+	case *syntax.UnaryTest:
+		operator, _, _ := strings.Cut(line[x.OpPos.Offset():], " ")
+		return append([]string{operator}, testWords(line, x.X, inside, loops, ok)...)
+	case *syntax.BinaryTest:
+		operator, _, _ := strings.Cut(line[x.OpPos.Offset():], " ")
+		words := append(testWords(line, x.X, inside, loops, ok), operator)
+		*ok = *ok && x.Op != syntax.AndTest && x.Op != syntax.OrTest
+		return append(words, testWords(line, x.Y, inside, loops, ok)...)
+	case *syntax.Word:
+		text, literal := literalOf(line, x, inside, loops)
+		if item, complete := loops[singleVariable(x)]; complete && item.glob && strings.ContainsAny(item.text, "*?~") {
+			text = item.text
+		}
+		*ok = *ok && literal
+		return []string{text}
+	}
+	*ok = false
+	return nil
+}
+
+// loopItem is one value of a loop's variable. glob: it has wildcards. unknown: a command prints it.
 type loopItem struct {
-	text string
-	glob bool
+	text          string
+	glob, unknown bool
 }
 
 // singleVariable returns the variable that is all of a quoted word.
@@ -138,7 +205,7 @@ func literalOf(line string, w *syntax.Word, inside *[]*syntax.Stmt, loops map[st
 				ok = ok && !p.Dollar
 				parts(p.Parts, true)
 			case *syntax.ParamExp:
-				if item, is := loops[p.Param.Value]; is && !item.glob {
+				if item, is := loops[p.Param.Value]; is && !item.glob && !item.unknown {
 					b.WriteString(item.text)
 				} else {
 					b.WriteString(line[p.Pos().Offset():p.End().Offset()])
@@ -183,7 +250,9 @@ func FuzzRead(f *testing.F) {
 		"git status && ls", "a | b; c & d\ne", "a 'b c' \"d\" e\\ f", "a >b 2>&1", "time a", "export A=b", "a $(b)", "bash -c 'a b'", "a @{u} b^ c~1", "a !",
 		"find . -exec a {} \\;", "a\\\nb", "a 1>b", "a=b", "let x", "export 0=", "{} a", "a <<E\nE", "a \"$(cat <<'E'\nb (c)\nE\n)\"", "a\x00b", "\xff", "time -p a | b",
 		"ls src/*.go ~/x", "echo \"$?\" $(ls a | b) c", "CI=1 a; ! b", "# x\na \\\n b", "cat >a <<'E' | b\n$(x)\nE\nc",
-		"for f in a 'b c' d/*; do echo \"x $f\" | b; cat \"$f\"; done | c", "for i in 1 2\ndo for j in 3; do a $i$j; done\ndone; b", "for f in d/*; do [ -f \"${f}\" ] && printf %s \"$f\"; done & a",
+		"for f in a 'b c' d/*; do echo \"x $f\" | b; cat \"$f\"; done | c", "for i in 1 2\ndo for j in 3; do a $i$j; done\ndone; b", "if [ -f a ]; then b 'c d'; elif d | e; then f; else g; fi > h; i", "while IFS= read -r line; do echo \"x $line\" | a; done < b", "until a; do b\ndone", "case $? in a|b*) c;; *) d; e\nesac | f",
+		"(cd a && b); { c; d & } 2>&1 | (e; (f))", "[[ -f a ]] && b; ! [[ $x == *.go ]] || c", "for x in $(a | b) {1..9}; do echo \"$x\"; case \"$x\" in c) d;; esac; done", "[ \"$(a)\" = b ] && c; [ -n \"$x\" ]",
+		"for f in d/*; do [ -f \"${f}\" ] && printf %s \"$f\"; done & a",
 	} {
 		f.Add(s)
 	}

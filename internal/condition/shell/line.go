@@ -74,14 +74,23 @@ type Command struct {
 	Prints bool
 	// Piped: it reads the output of another command of a plain line.
 	Piped bool
-	// Fed: it reads a here-document of the line.
+	// Fed: it reads a here-document of the line, or what it shares with other commands: the input of
+	// a compound command, or the output of one.
 	Fed bool
+	// Repeats: it is in a loop and may run any number of times, also before the commands that precede
+	// it in the loop.
+	Repeats bool
 	// Feeds: another command of the line takes words from its input, so that the output of this one
 	// may name files.
 	Feeds bool
 
-	script []byte // script that a shell reads from its input
-	braces []byte // a first word that braces expand to a command
+	// inner: it is in a compound command or in $(...), so that a change of directory may not happen or
+	// not last.
+	inner bool
+	// restored: it Repeats, in a shell of its own each time: it begins in the same directory.
+	restored bool
+	script   []byte // script that a shell reads from its input
+	braces   []byte // a first word that braces expand to a command
 	// joined: only && and | are between it and the first command of the line, and both are in the
 	// line itself.
 	Joined bool
@@ -130,6 +139,13 @@ func (l *Line) finish() {
 	placed := 0
 	for i := range l.Commands {
 		c := &l.Commands[i]
+		if c.Parent >= 0 {
+			p := &l.Commands[c.Parent]
+			c.inner, c.Repeats, c.restored = c.inner || p.inner, p.Repeats, p.restored
+		}
+		if c.Repeats && !c.restored && programs.Movers.Has(string(c.Program())) {
+			c.Plain = false // where the second time leads is unknown
+		}
 		l.Plain = l.Plain && c.Plain
 		if c.Puts() {
 			placed += len(c.Directories()) * len(c.Words)

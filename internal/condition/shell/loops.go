@@ -2,6 +2,7 @@ package shell
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/stopgate/stopgate/internal/condition/shell/programs"
 )
@@ -19,6 +20,8 @@ type bound struct {
 	name  string
 	value Word
 	raw   []byte // of a value with wildcards, as written
+	// unknown: the value is the output of a command, or a line of an input.
+	unknown bool
 }
 
 const (
@@ -52,7 +55,7 @@ func (r *strictReader) skip(set string) {
 // loop reads "for NAME in WORD...; do LIST; done".
 func (r *strictReader) loop() bool {
 	l := r.line
-	if r.within || r.document != nil || r.looped || len(r.vars) >= maxLoops {
+	if r.loops >= maxLoops {
 		return false
 	}
 	r.pos += len("for")
@@ -63,7 +66,7 @@ func (r *strictReader) loop() bool {
 	}
 	name := r.text[start:r.pos]
 	r.skip(" ")
-	if !loopName(name) || !r.keyword("in") {
+	if !loopName(name) || !r.keyword("in") || slices.ContainsFunc(r.vars, func(v bound) bool { return v.name == string(name) }) {
 		return false
 	}
 	r.pos += len("in")
@@ -76,30 +79,25 @@ func (r *strictReader) loop() bool {
 		return false
 	}
 	r.pos += len("do")
-	body, first := r.pos, len(l.Commands)
+	start, printing := r.pos, r.printing
 	for _, item := range items {
 		item.name = string(name)
-		if !item.value.Literal { // the names are shown by the list
+		if !item.value.Literal && !item.unknown { // the names are shown by the list
 			r.names(item)
 		}
-		inner := strictReader{
-			line: l, text: r.text, pos: body, from: r.from, words: len(l.words), redirects: len(l.redirects), apart: true, body: true,
-			vars: append(r.vars[:len(r.vars):len(r.vars)], item),
+		r.pos = start
+		in := r.nested("done")
+		in.vars, in.inner, in.loops = append(r.vars[:len(r.vars):len(r.vars)], item), r.inner, r.loops+1
+		if !item.value.Literal || item.unknown {
+			in.repeats, in.restored = true, false
 		}
-		before := len(l.Commands)
-		if !inner.list() || len(l.Commands) == before || inner.printing {
+		if _, ok := r.body(in); !ok || r.printing != printing {
 			return false
 		}
-		if l.unrolled += inner.pos - body; l.unrolled > maxUnrolled {
+		if l.unrolled += r.pos - start; l.unrolled > maxUnrolled {
 			return false
 		}
-		r.pos = inner.pos
 	}
-	for i := first; i < len(l.Commands); i++ {
-		l.Commands[i].Piped = l.Commands[i].Piped || r.piped
-	}
-	r.words, r.redirects = len(l.words), len(l.redirects)
-	r.looped, r.needs, r.piped = true, false, false
 	return true
 }
 
@@ -115,12 +113,33 @@ func (r *strictReader) items() (list []bound, ok bool) {
 			return list, len(list) > 0
 		}
 		start := r.pos
+		if end, ok := r.lists(); ok {
+			list = append(list, bound{unknown: true})
+			r.pos = end
+			continue
+		}
 		w, ok := r.word()
 		if !ok || len(w.Text) == 0 || !w.Literal && (w.Quoted || !pattern(r.text[start:r.pos])) {
 			return nil, false
 		}
 		list = append(list, bound{value: w, raw: r.text[start:r.pos]})
 	}
+}
+
+// lists reads an item of a loop that becomes any number of words: the output of commands, or {1..9}.
+func (r *strictReader) lists() (end int, ok bool) {
+	rest := r.text[r.pos:]
+	if range_, braces := bytes.CutPrefix(rest, []byte("{")); braces {
+		from, after, dots := bytes.Cut(range_, []byte(".."))
+		to, after, closed := bytes.Cut(after, []byte("}"))
+		end = len(r.text) - len(after)
+		return end, dots && closed && len(from) < 4 && len(to) < 4 && IsNumber(from) && IsNumber(to) && len(after) > 0 && ends(after[0])
+	}
+	if len(rest) < 2 || rest[0] != '$' || rest[1] != '(' {
+		return 0, false
+	}
+	end, ok = r.substitution(r.pos)
+	return end, ok && end < len(r.text) && ends(r.text[end]) && r.substituted(false)
 }
 
 // names adds the command that shows the names that the wildcards of an item match.
@@ -168,13 +187,17 @@ func (r *strictReader) inserts(v *bound, text []byte, quoted bool) bool {
 		l.text = append(l.text, v.value.Text...)
 		l.unrolled += len(v.value.Text)
 		return l.unrolled <= maxUnrolled
-	case !v.value.Literal && quoted && (string(l.words[r.words].Text) == "echo" || string(l.words[r.words].Text) == "printf"):
+	case !v.value.Literal && (quoted || wordwise.Has(string(l.words[r.words].Text))) && texts.Has(string(l.words[r.words].Text)):
 		l.text = append(l.text, text...)
-		r.computed = true
+		r.computed, r.unknown = true, true
 		return true
 	}
 	return false
 }
+
+// texts are programs that print or compare words, and wordwise those of them for which a variable
+// without quotes is one word.
+var texts, wordwise = programs.Words{"echo", "printf", "test", "[", "[[", "case"}, programs.Words{"[[", "case"}
 
 func PlainText(text []byte) bool {
 	for _, c := range text {
@@ -192,7 +215,7 @@ func (r *strictReader) file() (w Word, ok bool) {
 		return w, false
 	}
 	v, next := r.variable(r.pos + 1)
-	if v == nil || v.value.Literal || next >= len(r.text) || r.text[next] != '"' || next+1 < len(r.text) && !ends(r.text[next+1]) {
+	if v == nil || v.value.Literal || v.unknown || next >= len(r.text) || r.text[next] != '"' || next+1 < len(r.text) && !ends(r.text[next+1]) {
 		return w, false
 	}
 	w = v.value

@@ -51,25 +51,33 @@ func workplace(t *testing.T) (dir string) {
 // ran returns what a shell starts for a line: each command with its words in brackets, sorted.
 func ran(t *testing.T, dir, program, line string) []string {
 	t.Helper()
-	// A file for each run: a shell may end before the first program of a pipe has written.
-	file, err := os.CreateTemp(dir, "record")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.Remove(file.Name())
-	defer file.Close()
+	record := newRecord(t, dir)
 	cmd := exec.Command(program, "-c", line+"\nwait")
 	cmd.Dir = filepath.Join(dir, "work")
-	cmd.Env = []string{"PATH=" + filepath.Join(dir, "bin") + ":" + os.Getenv("PATH"), "HOME=" + filepath.Join(dir, "home"), "RECORD=" + file.Name(), "ZDOTDIR=" + dir}
+	cmd.Env = []string{"PATH=" + filepath.Join(dir, "bin") + ":" + os.Getenv("PATH"), "HOME=" + filepath.Join(dir, "home"), "RECORD=" + record, "ZDOTDIR=" + dir}
 	cmd.Stdin = strings.NewReader("")
 	_ = cmd.Run() // a failed command ran nothing
-	text, err := os.ReadFile(file.Name())
+	text, err := os.ReadFile(record)
 	if err != nil {
 		t.Fatal(err)
 	}
 	list := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 	slices.Sort(list)
 	return list
+}
+
+// newRecord makes the file that the commands of one line are written to: a shell may end before the
+// last of its pipes does.
+func newRecord(t *testing.T, dir string) string {
+	t.Helper()
+	file, err := os.CreateTemp(dir, "record")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return file.Name()
 }
 
 // read returns the same for the commands of a plain line.

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/stopgate/stopgate/internal/condition/shell/programs"
 )
@@ -21,21 +22,34 @@ type strictReader struct {
 	prints           bool     // cat prints a word of the current command
 	printing         bool     // cat prints a word of some command
 	prefixed         bool     // ! or NAME=VALUE precedes the current command
+	negated          bool     // nothing but ! precedes it
 	computed         bool     // the current word contains a number, or the output of a command
 	within           bool     // the text is in $(...)
-	inner            [][]byte // texts in $(...) of the current command
+	commands         [][]byte // texts in $(...) of the current command
 	document         []byte   // delimiter of the here-document that follows the line
 	reads            bool     // the current command has a here-document
 	vars             []bound  // of the enclosing loops
-	body             bool     // the text is the list of a loop, up to "done"
-	closed           bool     // "done" has been read
-	looped           bool     // a loop has just ended
+	looped           bool     // a compound command has just ended
+	follows          bool     // the pipe before the current command follows a compound one
+	unknown          bool     // a word of the current command contains a text that is not known
+	foreign          bool     // such a text is the value of a variable that the line does not set
+
+	start    int      // first command of the list
+	opened   int      // first command of the last compound one
+	enders   []string // words that end the list; none: the end of the text
+	ender    string   // the one that did
+	depth    int      // of compound commands around the list
+	loops    int      // of unrolled loops around the list
+	inner    bool     // the list is in a compound command
+	repeats  bool     // the list is in a loop that is not unrolled
+	restored bool     // the list is in parentheses in that loop
+	endless  bool     // the list has such a loop
 }
 
 // strict adds the commands of a plain text. It returns false, without adding commands, if the text
 // is not plain.
 func (l *Line) strict(text []byte, from parent) bool {
-	r := strictReader{line: l, text: text, from: from, words: len(l.words), redirects: len(l.redirects)}
+	r := strictReader{line: l, text: text, from: from, words: len(l.words), redirects: len(l.redirects), start: len(l.Commands)}
 	commands := len(l.Commands)
 	if r.list() && len(l.Commands) > commands && !(r.printing && renames(l.Commands[commands:])) {
 		return true
@@ -46,7 +60,7 @@ func (l *Line) strict(text []byte, from parent) bool {
 
 // list reads commands and the operators between them.
 func (r *strictReader) list() bool {
-	for r.pos < len(r.text) && !r.closed {
+	for r.pos < len(r.text) && r.ender == "" {
 		switch c := r.text[r.pos]; c {
 		case ' ', '\t':
 			r.pos++
@@ -77,6 +91,9 @@ func (r *strictReader) list() bool {
 				return false
 			}
 		case '!':
+			if r.looped {
+				return false
+			}
 			if r.inCommand() || r.prefixed || r.piped || r.pos+1 == len(r.text) || r.text[r.pos+1] != ' ' {
 				if !r.next() {
 					return false
@@ -84,46 +101,39 @@ func (r *strictReader) list() bool {
 				continue
 			}
 			r.pos++
-			r.prefixed, r.needs, r.apart = true, true, true
-		case ';', '&', '|':
-			if !r.inCommand() && !r.looped || r.inCommand() && !r.end() {
+			r.prefixed, r.negated, r.needs, r.apart = true, true, true, true
+		case ')':
+			if (r.needs || r.prefixed) && !r.inCommand() || r.inCommand() && !r.end() || !slices.Contains(r.enders, ")") {
 				return false
 			}
-			r.looped = false
 			r.pos++
-			double := r.pos < len(r.text) && r.text[r.pos] == c
-			if double {
-				if c == ';' {
-					return false
-				}
-				r.pos++
-			}
-			if r.pos < len(r.text) && (r.text[r.pos] == '&' || r.text[r.pos] == '>' && c == '&') {
-				return false // |& and &> are not POSIX
-			}
-			r.needs, r.piped = double || c == '|', c == '|' && !double
-			r.apart = r.apart || c == ';' || (c == '&') != double
-		case '<', '>':
-			if r.looped || !r.redirect() {
+			r.ender = ")"
+		case ';', '&', '|':
+			if !r.operator(c) {
 				return false
+			}
+		case '<', '>':
+			if !r.redirect() {
+				return false
+			}
+			if r.looped {
+				r.share()
 			}
 		default:
-			switch {
-			case r.looped:
-				return false
-			case c == 'f' && r.keyword("for"):
-				if !r.loop() {
-					return false
-				}
-				continue
-			case c == 'd' && r.body && !r.needs && r.keyword("done"):
-				r.pos += len("done")
-				r.closed = true
-				continue
-			}
 			if c >= '0' && c <= '9' && r.pos+1 < len(r.text) && (r.text[r.pos+1] == '<' || r.text[r.pos+1] == '>') {
 				r.pos++
 				continue
+			}
+			if r.looped {
+				return false
+			}
+			if r.endsHere() {
+				continue
+			}
+			if found, ok := r.compound(); found && ok {
+				continue
+			} else if !ok {
+				return false
 			}
 			if !r.next() {
 				return false
@@ -133,7 +143,7 @@ func (r *strictReader) list() bool {
 	if r.inCommand() && !r.end() {
 		return false
 	}
-	return !r.needs && r.document == nil && r.closed == r.body
+	return !r.needs && r.document == nil && (r.ender != "") == (r.enders != nil)
 }
 
 // next reads the next word of a command.
@@ -142,13 +152,21 @@ func (r *strictReader) next() bool {
 		r.line.words = append(r.line.words, w)
 		return true
 	}
+	switch {
+	case r.looped, r.inBrackets():
+		return false
+	case r.opensTest():
+		return r.test()
+	case r.compared():
+		return true
+	}
 	start := r.pos
 	w, ok := r.word()
-	if !ok || r.looped {
+	if !ok {
 		return false
 	}
-	if !r.inCommand() && harmlessAssignment(w) {
-		r.prefixed, r.needs = true, true
+	if !r.inCommand() && (harmlessAssignment(w) || r.separates(w)) {
+		r.prefixed, r.negated, r.needs = true, false, true
 		return true
 	}
 	if len(r.line.words) == r.words && !commandWord(w) || r.misnamed(w) {
@@ -184,15 +202,19 @@ func (r *strictReader) end() bool {
 	l := r.line
 	words, redirects := l.words[r.words:len(l.words):len(l.words)], l.redirects[r.redirects:len(l.redirects):len(l.redirects)]
 	c := l.add(words, redirects, r.from, true)
-	c.Piped, c.Prints, c.Joined = r.piped, r.prints, !r.apart && r.from.index < 0
+	c.Piped, c.Fed, c.Prints, c.Joined = r.piped && !r.follows, r.piped && r.follows, r.prints, !r.apart && r.from.index < 0
+	c.inner, c.Repeats, c.restored = r.inner, r.repeats, r.restored
 	r.words, r.redirects, r.needs = len(l.words), len(l.redirects), false
 	if r.reads && (len(words) == 0 || c.Stdin() || !programs.Documented.Has(string(words[0].Text))) {
 		return false // two inputs, or a program for which the text may be more than data
 	}
-	c.Fed = r.reads
-	piped := c.Piped || c.Stdin()
-	r.piped, r.prints, r.prefixed, r.reads = false, false, false, false
-	return r.substituted(piped)
+	if len(r.vars) > 0 && r.assigns(words) || r.unknown && !r.keepsTexts(words) {
+		return false
+	}
+	c.Fed = c.Fed || r.reads
+	fed := c.Stdin()
+	r.piped, r.follows, r.prints, r.prefixed, r.negated, r.reads, r.unknown, r.foreign = false, false, false, false, false, false, false, false
+	return r.substituted(fed)
 }
 
 // redirect reads < > >> >| with a word, and >&1 and similar ones, which open no file.
@@ -214,15 +236,12 @@ func (r *strictReader) redirect() bool {
 			return false
 		}
 		// The command may consist of this alone; it opens no file.
-		if !r.inCommand() {
-			return false
-		}
-		return true
+		return r.inCommand() || r.looped
 	case write && (c == '>' || c == '|'):
 		r.pos++
 	case !write && c == '<':
 		r.pos++
-		return r.opensDocument()
+		return !r.looped && r.opensDocument()
 	case c == '<' || c == '>' || c == '(':
 		return false
 	}
@@ -243,7 +262,7 @@ func (r *strictReader) redirect() bool {
 // ends reports whether a byte ends a word.
 func ends(c byte) bool {
 	switch c {
-	case ' ', '\t', '\n', ';', '&', '|', '<', '>':
+	case ' ', '\t', '\n', ';', '&', '|', '<', '>', ')':
 		return true
 	}
 	return false

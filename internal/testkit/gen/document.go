@@ -23,7 +23,9 @@ var (
 		"git status && ls", "", "ls -l | rm x", "ls src/a\ngit push", "ls > .env", ">x rm y", "ls 2>/dev/null", "X=1 rm x", "ls $x", "timeout 1 rm x",
 		"bash -c 'git status'", "ls .env",
 	}
-	moved   = append(slices.Clone(lines), "cd - && cat src/a")
+	moved = append(slices.Clone(lines), "cd - && cat src/a",
+		"if git status; then rm -rf x; else ls; fi", "while ls -l; do git push; done", "case x in a) rm x;; *) ls;; esac", "for f in x .env; do rm $f; done",
+		"(ls; rm x)", "{ git status; ls -l; } > .env", "while ls; do rm x & done")
 	vectors = [][]string{
 		{"git", "status"}, {"git", "status", "-s"}, {"git", "push"}, {"rm", "-rf", "x"}, {"ls"}, {"ls", "-l"}, {"ls", ".env"}, {"ls", "src/a b"}, {"git status"},
 		{"git", "status; rm x"}, {"timeout", "1", "rm", "x"}, {"bash", "-c", "git status"}, {"bash", "-c", "git status; rm -rf x"}, {"ls", "a\u0000b"}, {}, {""},

@@ -36,7 +36,14 @@ var lines = map[string]line{
 	"bash -c 'git status'": {plain: true, parts: []part{{"bash -c git\u00a0status", []string{"git status"}, []string{"git status", "status"}}, {"git status", nil, []string{"status"}}}},
 	`src\..\.env`:          {plain: true, parts: []part{{"\u00a0src...env", nil, nil}}},
 	"cd - && cat src/a":    {plain: true, parts: []part{{"cd -", nil, nil}, {"cat src/a", nil, []string{"src/a"}}}, lost: true},
-	"":                     {parts: []part{{"", nil, nil}}},
+	"if git status; then rm -rf x; else ls; fi": {plain: true, parts: []part{{"git status", nil, []string{"status"}}, {"rm -rf x", nil, []string{"f", "x"}}, {"ls", nil, nil}}},
+	"while ls -l; do git push; done":            {plain: true, parts: []part{{"ls -l", nil, nil}, {"git push", nil, []string{"push"}}}},
+	"case x in a) rm x;; *) ls;; esac":          {plain: true, parts: []part{{"rm x", nil, []string{"x"}}, {"ls", nil, nil}}},
+	"for f in x .env; do rm $f; done":           {plain: true, parts: []part{{"rm x", nil, []string{"x"}}, {"rm .env", nil, []string{".env"}}}},
+	"(ls; rm x)":                                {plain: true, parts: []part{{"ls", nil, nil}, {"rm x", nil, []string{"x"}}}},
+	"{ git status; ls -l; } > .env":             {parts: []part{{"git status", nil, []string{"status", ".env"}}, {"ls -l", nil, []string{".env"}}}},
+	"while ls; do rm x & done":                  {parts: []part{{"ls", nil, nil}, {"rm x", nil, []string{"x"}}}},
+	"":                                          {parts: []part{{"", nil, nil}}},
 }
 
 // safe are the characters that mean themselves in every shell.

@@ -60,7 +60,9 @@ func (l *look) suspect(n *Node, v view) {
 func (p *Policy) suspects(c *Cond, text string) bool {
 	return slices.ContainsFunc(spellings(text, c.On, 0), func(reading string) bool {
 		return slices.ContainsFunc(c.Values, func(v *Node) bool {
-			if c.On == "command" && !namesProgram.MatchString(reading) {
+			_, listed := lines[reading]
+			compound := listed && strings.ContainsAny(reading[:min(1, len(reading))], "({")
+			if c.On == "command" && !compound && !namesProgram.MatchString(reading) {
 				return false
 			}
 			return v.Kind == String && p.matches(c.Kind, v.Text, reading, c.On, false)

@@ -25,7 +25,7 @@ func Solid(l *shell.Line) bool {
 			}
 		}
 	}
-	if len(l.Commands) == 1 && last == 0 {
+	if len(l.Commands) == 1 && last == 0 && !l.Commands[0].Repeats {
 		return true
 	}
 	if !l.Plain {
@@ -38,7 +38,7 @@ func Solid(l *shell.Line) bool {
 	for i := range l.Commands {
 		c := &l.Commands[i]
 		switch {
-		case i == last:
+		case i == last && !c.Repeats:
 			continue // a link that it makes is too late
 		case last >= 0 && joined && i >= l.Commands[last].End && c.Joined && !c.Piped:
 			return true // no later command runs before it, or concurrently

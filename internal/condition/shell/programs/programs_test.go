@@ -108,7 +108,13 @@ var facts = map[programs.Trait]func(name string) bool{
 	programs.MetadataOnly: func(name string) bool {
 		return !swept("find . -name a | xargs -I@ "+name+" -- @") || programs.Listing.Has(name)
 	},
-	programs.OnlyNames: func(name string) bool { return named(name+" d/f", "d/f")&^effect.Suspected&effect.Named != 0 },
+	programs.OnlyNames: func(name string) bool {
+		line := name + " d/f"
+		if name == "[[" {
+			line += " ]]"
+		}
+		return named(line, "d/f")&^effect.Suspected&effect.Named != 0
+	},
 	programs.Settled: func(name string) bool {
 		l := reads("cd d && " + name)
 		return effect.Settled(l, 0) || len(l.Commands) > 2

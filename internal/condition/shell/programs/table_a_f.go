@@ -7,6 +7,7 @@ var programsAToF = [...]Row{
 	{name: "7zz", Sweep: SweepOperands, Lists: atLists},
 	{name: ":", traits: Pathless | Settled | Linkless},
 	{name: "[", traits: Evaluating | MetadataOnly | Settled | Writeless | Linkless | Keeping | OnlyNames},
+	{name: "[[", traits: Evaluating | MetadataOnly | Settled | Writeless | Linkless | Keeping | OnlyNames},
 	{name: "aa-exec", After: Anywhere},
 	{name: "abduco", After: Anywhere},
 	{name: "ack", traits: Readers | Scripted, Code: "--pager", Sweep: SweepCode},
