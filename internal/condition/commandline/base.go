@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/condition"
@@ -28,8 +29,11 @@ func baseOf(env condition.Env) base {
 }
 
 // Names reports whether a word is the root or the directory in which lines begin, as an absolute
-// path in canonical form, with an optional slash at its end.
-func (b *base) Names(w *shell.Word) bool {
+// path in canonical form, with an optional slash at its end, or the root as "cd .." reaches it.
+func (b *base) Names(c *shell.Command, w *shell.Word) bool {
+	if dir, inside := b.climbs(c, w); inside && dir == b.root {
+		return true
+	}
 	text := trimSlash(w.Text)
 	return w.Literal && len(text) > 1 && (string(text) == b.root || string(text) == b.dir)
 }
@@ -47,9 +51,12 @@ func (b *base) begins(dir string) bool {
 }
 
 // below reports whether a word names a directory below the root lexically: a relative path that
-// does not climb, or an absolute one. The shell resolves a relative one against the current
+// does not climb, or stays there, or an absolute one. The shell resolves a relative one against the current
 // directory, unless CDPATH is set.
-func (b *base) below(w *shell.Word) bool {
+func (b *base) below(c *shell.Command, w *shell.Word) bool {
+	if _, inside := b.climbs(c, w); inside {
+		return true
+	}
 	text := string(w.Text)
 	if rest, absolute := strings.CutPrefix(text, b.root+"/"); absolute && b.root != "" {
 		text = rest
@@ -66,6 +73,27 @@ func (b *base) below(w *shell.Word) bool {
 		}
 	}
 	return true
+}
+
+// climbs returns the directory to which a "cd" with ".." in its word leads, if it is the root or below
+// it, and no directory on the way there is above it. For each ".." the shell removes a name, of a link
+// or not, from the directory that it works in. It began in b.dir, unless it was started there under
+// another name of that directory.
+func (b *base) climbs(c *shell.Command, w *shell.Word) (dir string, inside bool) {
+	text := string(w.Text)
+	if b.lost || b.root == "" || b.dir == "" || !c.Located || !w.Literal || len(c.Words) != 2 || string(c.Words[0].Text) != "cd" ||
+		len(text) > pathform.MaxPath || !slices.Contains(strings.Split(text, "/"), "..") || strings.IndexByte("-+~/", text[0]) >= 0 {
+		return "", false
+	}
+	dir, inside = b.entered(c, &shell.Word{})
+	for name := range strings.SplitSeq(text, "/") {
+		if !inside {
+			return "", false
+		}
+		dir = path.Join(dir, name)
+		_, inside = pathform.CutRoot([]byte(dir), []byte(b.root))
+	}
+	return dir, inside
 }
 
 // settings are files and directories that programs obey, or run, in the directory in which they are

@@ -72,7 +72,7 @@ func (t *Test) compileUsages(s condition.Spec, env condition.Env) *condition.Spe
 		vital = vital || strings.Contains(lit.Text, "<system>")
 	}
 	b, v := baseOf(env), criticalDirsOf(env)
-	below := func(c *shell.Command, w *shell.Word) bool { return b.below(w) && b.unsettled(env.Links, c, w) }
+	below := func(c *shell.Command, w *shell.Word) bool { return b.below(c, w) && b.unsettled(env.Links, c, w) }
 	same := func(c *shell.Command, w *shell.Word) bool { return b.sameRepository(env.Links, c, w) }
 	placeholders := usage.Placeholders{Root: b.Names, Below: below, SameRepository: same, Local: gates(env.Gates).apart, System: v.Names}
 	if env.Checked {

@@ -105,6 +105,9 @@ func (t *PathTest) grants(v *Value, l *shell.Line, i int) bool {
 			return true
 		}
 		text, certain := t.base.from(p.word.Text, c.Moved, c.Into, c.Sure)
+		if !certain {
+			text, certain = c.At(p.word.Text)
+		}
 		inside = p.word.Literal && !p.word.Glob && certain && judgeWord(t.path, v.Word(text))
 		return inside
 	})

@@ -68,7 +68,7 @@ func TestCompareIsTrue(t *testing.T) {
 	parts := []string{"a", "b", "{a,b}", "*", "**", "[-x]", "[-*]", "[-v *]", "[--]", "[!-y]", "[-v a|-x]", "{[a-z]*}", "-x", "{a,-x}", "<root>"}
 	words := []string{"a", "b", "-x", "-y", "-v", "-xv", "-va", "--", "'a'", "c", "/r", "$X", "-", "a*"}
 	covered, apart := 0, 0
-	root := func(w *shell.Word) bool { return w.Literal && string(w.Text) == "/r" }
+	root := func(_ *shell.Command, w *shell.Word) bool { return w.Literal && string(w.Text) == "/r" }
 	for seed := range 4000 {
 		g := rand.New(rand.NewPCG(uint64(seed), 3))
 		random := func(from []string, most int) string {

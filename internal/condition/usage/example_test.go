@@ -9,7 +9,7 @@ import (
 
 // The commands that certainly follow a usage, and those that may follow it.
 func ExampleCompile() {
-	project := func(w *shell.Word) bool { return w.Literal && string(w.Text) == "/srv/proj" }
+	project := func(_ *shell.Command, w *shell.Word) bool { return w.Literal && string(w.Text) == "/srv/proj" }
 	list, err := usage.Compile([]string{"git [-C <root>] {log,show} [--oneline|-n *] **"}, false, usage.Placeholders{Root: project})
 	if err != nil {
 		fmt.Println(err)

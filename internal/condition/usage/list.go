@@ -24,8 +24,10 @@ type byProgram struct {
 
 // Placeholders decide which words match <root>, <local>, <below> and <system>.
 type Placeholders struct {
-	// whether a word is certainly <root> or <local>
-	Root, Local func(*shell.Word) bool
+	// whether a word is certainly <local>
+	Local func(*shell.Word) bool
+	// whether a word of a command is certainly <root>
+	Root func(*shell.Command, *shell.Word) bool
 	// whether a word of a command is certainly <below>
 	Below func(*shell.Command, *shell.Word) bool
 	// whether git finds the same repository in such a directory as in the root

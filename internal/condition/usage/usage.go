@@ -179,7 +179,7 @@ func (r *run) step(k int) {
 func (r *run) names(placeholder string, w *shell.Word) bool {
 	switch placeholder {
 	case "<root>":
-		return r.where.Root(w)
+		return r.where.Root(&r.line.Commands[r.index], w)
 	case "<below>":
 		c := &r.line.Commands[r.index]
 		return r.where.Below != nil && r.where.Below(c, w) &&

@@ -57,7 +57,7 @@ func TestWords(t *testing.T) {
 		"timeout * <command>":     {"timeout 5 ls -l": granted, "timeout 5": neither, "timeout -s 9 5 ls": suspected},
 		"env [-i|-C <command>]":   {"env": granted, "env -i": granted, "env -C": suspected},
 	} {
-		root := func(w *shell.Word) bool { return w.Literal && string(w.Text) == "/srv/proj" }
+		root := func(_ *shell.Command, w *shell.Word) bool { return w.Literal && string(w.Text) == "/srv/proj" }
 		list, fault := usage.Compile([]string{text}, false, usage.Placeholders{Root: root})
 		if fault != nil {
 			t.Errorf("%s: %v", text, fault)
