@@ -37,7 +37,7 @@ func (p *planner) apply(out *plan, c choice) (list []done, err error) {
 			return list, fmt.Errorf("start: %s was not written: %w", ch.file, err)
 		}
 		list = append(list, done{ch.part, ch.host, ch.file, ch.did()})
-		if ch.part == partPolicy && trusts {
+		if ch.file == policy && trusts {
 			if err := p.trust(out); err != nil {
 				return list, err
 			}

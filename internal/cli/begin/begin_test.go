@@ -333,7 +333,7 @@ func TestParts(t *testing.T) {
 			}
 		}
 	}
-	if list := w.must(w.start(choice{without: []part{partTrust, partHooks, partServers}})); len(list) != 1 || list[0].Part != partPolicy {
+	if list := w.must(w.start(choice{without: []part{partTrust, partHooks, partServers}})); len(list) != 2 || list[0].Part != partPolicy || filepath.Base(list[1].File) != casesName {
 		t.Errorf("%v", list)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/eval"
+	"github.com/stopgate/stopgate/internal/packs"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -94,6 +95,11 @@ func (p *plan) judged(trust bool, home string) ([]example, error) {
 	if program == nil {
 		return nil, config.MistakesError{List: found, Set: set}
 	}
+	return p.decided(program)
+}
+
+// decided returns the examples with the verdicts of a policy.
+func (p *plan) decided(program *policy.Program) ([]example, error) {
 	list := p.examples()
 	for i, e := range list {
 		args, err := json.Marshal(e.args)
@@ -108,6 +114,9 @@ func (p *plan) judged(trust bool, home string) ([]example, error) {
 		list[i].Mode, list[i].Reason = v.Mode.String(), v.Public
 		if v.Rule != nil {
 			list[i].Rule = fmt.Sprintf("%s:%d", filepath.Base(v.Rule.File), v.Rule.Line)
+			if name, ok := strings.CutPrefix(v.Rule.File, packs.Prefix); ok && v.Mode == stopgate.Ask && v.Public == stopgate.CodeRuleMatched.Public() {
+				list[i].Reason = "no rule of the pack " + name + " lets it run"
+			}
 		}
 	}
 	return list, nil

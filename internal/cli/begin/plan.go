@@ -178,9 +178,26 @@ func (p *planner) writePolicy(c choice, out *plan, add func(change)) error {
 	if out.trusted, err = config.Trusted(p.userDir, sum(out.policy)); err != nil {
 		return fmt.Errorf("start: %w", err)
 	}
-	if c.has(partPolicy) && there == nil {
+	if !c.has(partPolicy) || out.kept {
+		return nil
+	}
+	if there == nil {
 		add(change{part: partPolicy, file: file, after: text, mode: 0o644})
 	}
+	return p.writeCases(out, add)
+}
+
+// writeCases adds the test cases of the policy. A file that is there stays.
+func (p *planner) writeCases(out *plan, add func(change)) error {
+	file := filepath.Join(p.root, casesName)
+	if exists(file) {
+		return nil
+	}
+	text, err := out.cases(p.home)
+	if err != nil {
+		return err
+	}
+	add(change{part: partPolicy, file: file, after: text, mode: 0o644})
 	return nil
 }
 
@@ -259,7 +276,14 @@ func (p *planner) servers(c choice, out *plan, read func(string) ([]byte, error)
 			case !slices.ContainsFunc(changed, func(d servers.Server) bool { return d.Table == s.Table && d.Name == s.Name }):
 				out.uncovered = append(out.uncovered, fmt.Sprintf("MCP server %s of %s: its settings have an unusual form", s.Name, f.Path))
 			}
-			if pack, ok := packOf(s); ok && !slices.Contains(out.project.Servers, pack.Name) {
+			pack, ok := packOf(s)
+			if !ok {
+				continue
+			}
+			if s.Name != pack.Server() {
+				out.uncovered = append(out.uncovered, fmt.Sprintf("MCP server %s of %s in hooks: they know it by this name, and the rules of the pack %s are for %s; name it so there", s.Name, f.Path, pack.Name, pack.Server()))
+			}
+			if !slices.Contains(out.project.Servers, pack.Name) {
 				out.project.Servers = append(slices.Clip(out.project.Servers), pack.Name)
 			}
 		}

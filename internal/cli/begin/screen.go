@@ -10,6 +10,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/cli/textdiff"
+	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/project"
 	"github.com/stopgate/stopgate/internal/system/tty"
 	"github.com/stopgate/stopgate/internal/visible"
@@ -206,7 +207,7 @@ func (s screen) files(p *plan, c choice) {
 	if slices.ContainsFunc(p.changes, func(ch change) bool { return ch.part == partHooks }) {
 		s.row("Where a project has no policy, reading is free and everything else asks.", "", column)
 	}
-	if !p.kept && !p.trusted && c.has(partPolicy) && c.has(partTrust) && !slices.ContainsFunc(p.changes, func(ch change) bool { return ch.part == partPolicy }) {
+	if !p.kept && !p.trusted && c.has(partPolicy) && c.has(partTrust) && !slices.ContainsFunc(p.changes, func(ch change) bool { return filepath.Base(ch.file) == config.FileName }) {
 		s.row("= stopgate.toml", "it is there as start writes it, and will be trusted", 2*column+4)
 	}
 	if p.kept {
@@ -219,6 +220,9 @@ func (ch change) about(p *plan, c choice) string {
 	switch ch.part {
 	case partPolicy:
 		text := cli.Count(lineCount(ch.after), "line")
+		if filepath.Base(ch.file) == casesName {
+			return text + ", cases for stopgate test"
+		}
 		if c.has(partTrust) {
 			text += ", trusted: it may also let calls run"
 		}

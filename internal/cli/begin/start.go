@@ -22,9 +22,9 @@ func NewStart(s cli.Streams) *cobra.Command {
 		Short: "set everything up for this project, after one question",
 		Long: `start looks at the project and at the coding agents of this machine, and shows on one
 screen what a policy for it would let run, ask about and deny, and which files it
-would write. After a yes it writes the policy and trusts it, installs the hooks of the
-agents, puts the gate before their MCP servers, and runs doctor. Nothing of the project
-runs. stopgate stop undoes all of it, byte for byte.
+would write. After a yes it writes the policy with some test cases and trusts it, installs
+the hooks of the agents, puts the gate before their MCP servers, and runs doctor. Nothing
+of the project runs. stopgate stop undoes all of it, byte for byte.
 
 The commands that test and build the project ask, because they run what agents write;
 --run-commands, or c at the question, lets them run.`,

@@ -30,8 +30,8 @@ func NewStop(s cli.Streams) *cobra.Command {
 		Short: "undo all that start did",
 		Long: `stop takes out what start put into the settings of coding agents, byte for byte, removes
 the policy that it wrote and takes back the trust in it. Where others changed a file
-since, only what start put there is taken out; a policy that you changed stays, unless
---purge. Hooks and servers of the user stay as long as another project needs them.`,
+since, only what start put there is taken out; a policy, or test cases, that you changed
+stay, unless --purge. Hooks and servers of the user stay as long as another project needs them.`,
 		Example: "  stopgate stop --dry-run\n  stopgate stop --all",
 		Args:    cli.AtMostOne,
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

@@ -1,9 +1,13 @@
 package evaluate
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"os"
 	"regexp"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate/gate"
@@ -14,6 +18,7 @@ import (
 	"github.com/stopgate/stopgate/internal/config"
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/visible"
 )
 
 func NewTest(s cli.Streams) *cobra.Command {
@@ -42,6 +47,7 @@ Exit: 0 all passed, 3 cases failed, too few rules were reached, or a file has mi
 		ValidArgsFunction: cli.CompleteTOML,
 	}
 	cmd.Flags().StringVar(&pattern, "run", "", "run the cases whose name matches `REGEX`")
+	cli.LookUpFlag(cmd, "run", func(context.Context, *cobra.Command) []string { return caseNames(".") })
 	cmd.Flags().BoolVarP(&t.verbose, "verbose", "v", false, "list the cases that pass, too")
 	cmd.Flags().BoolVar(&t.coverage, "coverage", false, "list the rules that no case reached")
 	cmd.Flags().Float64Var(&t.least, "min-coverage", 0, "fail if less than this many `PERCENT` of the rules were reached")
@@ -71,6 +77,28 @@ Exit: 0 all passed, 3 cases failed, too few rules were reached, or a file has mi
 		return t.write(s)
 	}
 	return cmd
+}
+
+// caseNames returns patterns that match the names of the cases below a directory, each one name. They
+// have no blanks, which shells would have to quote.
+func caseNames(dir string) (list []string) {
+	files, err := suite.Find([]string{dir})
+	if err != nil {
+		return nil
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue
+		}
+		for line := range strings.Lines(string(text)) {
+			value, ok := strings.CutPrefix(strings.TrimSpace(line), "name = ")
+			if name, err := strconv.Unquote(value); ok && err == nil && visible.Text(name) == name {
+				list = append(list, strings.ReplaceAll(regexp.QuoteMeta(name), " ", "."))
+			}
+		}
+	}
+	return list
 }
 
 // testRun is one run of test.

@@ -70,8 +70,16 @@ func (f *State) AddStore(cmd *cobra.Command, usage string) {
 
 // StateOf reads the tables [audit] and [store]; flags win over them.
 func StateOf(l Loaded, f State) (place.Settings, error) {
-	f.Flags.Open = servers.Open
+	f.Flags.Open = openStore
 	return place.Of(l.Program.Settings().Tables, l.Set, f.Flags)
+}
+
+// openStore opens a store. It shows on a terminal that this takes long, as it does when tables of an
+// older version are migrated.
+func openStore(ctx context.Context, at string, o backend.Options) (backend.Store, error) {
+	progress := cli.StartProgress(cli.Streams{Err: os.Stderr}, "opening", "the store", 0)
+	defer progress.End()
+	return servers.Open(ctx, at, o)
 }
 
 // Store finds the store for a command that reads or changes its questions, grants or sessions.
@@ -115,7 +123,7 @@ func (f *Records) Settings() (place.Settings, error) {
 		return place.Settings{}, err
 	}
 	flags := f.Flags
-	flags.Open = servers.Open
+	flags.Open = openStore
 	return place.Of(tables, set, flags)
 }
 
