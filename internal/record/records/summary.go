@@ -82,9 +82,11 @@ func sameDay(a, b time.Time) bool {
 
 // count adds decisions without a question.
 func (p *Prompts) count(at time.Time, decisions, unasked int) {
-	p.Calls += decisions
 	p.Unasked += unasked
-	p.day(at).Calls += decisions
+	if decisions != 0 {
+		p.Calls += decisions
+		p.day(at).Calls += decisions
+	}
 }
 
 // unasked reports whether a code is that of a call that needed a question while no approver was present.

@@ -54,49 +54,58 @@ func (q *Questions) Ends(ctx context.Context) (first, last []byte, err error) {
 const countStep = 4096
 
 const (
-	countRows = "SELECT min(time), max(time), total(final), total(final AND class IN (SELECT value FROM json_each(?5))) " +
-		"FROM audit_rows NOT INDEXED WHERE seq >= ?1 AND seq <= ?2 AND time >= ?3 AND time < ?4"
-	timesOfRows = "SELECT time, class IN (SELECT value FROM json_each(?5)) " +
-		"FROM audit_rows NOT INDEXED WHERE seq >= ?1 AND seq <= ?2 AND time >= ?3 AND time < ?4 AND final"
+	countRows     = "SELECT min(time), max(time), total(final) FROM audit_rows NOT INDEXED WHERE seq >= ?1 AND seq <= ?2 AND time >= ?3 AND time < ?4"
+	timesOfRows   = "SELECT time FROM audit_rows NOT INDEXED WHERE seq >= ?1 AND seq <= ?2 AND time >= ?3 AND time < ?4 AND final"
+	timesOfChosen = "SELECT time FROM audit_rows INDEXED BY audit_class WHERE class IN (SELECT value FROM json_each(?5)) " +
+		"AND seq >= ?1 AND seq <= ?2 AND time >= ?3 AND time < ?4 AND final"
 )
 
 // Count counts the decisions, and those of them that special selects by the members of their class. It calls f with a time and the
 // numbers of decisions at times that are the same as that one.
 func (q *Questions) Count(ctx context.Context, same func(a, b time.Time) bool, special func(*stopgate.Record) bool, f func(at time.Time, decisions, special int)) error {
 	chosen := &plan{Selection: Selection{Class: special}}
-	err := q.db.Snapshot(ctx, chosen.findClasses)
+	err := q.db.Snapshot(ctx, func(tx *database.Tx) error {
+		if err := chosen.findClasses(tx); err != nil {
+			return err
+		}
+		return eachTime(tx, func(at time.Time) { f(at, 0, 1) }, timesOfChosen, q.p.first, q.p.last, q.p.since(), q.p.until(), chosen.list)
+	})
 	for from := q.p.first; err == nil && from <= q.p.last; from += countStep {
 		err = q.db.Snapshot(ctx, func(tx *database.Tx) error {
-			args := []any{from, min(from+countStep-1, q.p.last), q.p.since(), q.p.until(), chosen.list}
+			args := []any{from, min(from+countStep-1, q.p.last), q.p.since(), q.p.until()}
 			var low, high *int64
-			var n, of float64
-			if _, err := tx.Get([]any{&low, &high, &n, &of}, countRows, args...); err != nil || n == 0 {
+			var n float64
+			if _, err := tx.Get([]any{&low, &high, &n}, countRows, args...); err != nil || n == 0 {
 				return err
 			}
 			if first := time.UnixMicro(*low); same(first, time.UnixMicro(*high)) {
-				f(first, int(n), int(of))
+				f(first, int(n), 0)
 				return nil
 			}
-			rows, err := tx.Query(timesOfRows, args...)
-			if err != nil {
-				return err
-			}
-			defer rows.Close()
-			for rows.Next() {
-				var at int64
-				var is int
-				if err := rows.Scan(&at, &is); err != nil {
-					return err
-				}
-				f(time.UnixMicro(at), 1, is)
-			}
-			return rows.Err()
+			return eachTime(tx, func(at time.Time) { f(at, 1, 0) }, timesOfRows, args...)
 		})
 	}
 	if err != nil {
 		return fmt.Errorf("count audit rows: %w", err)
 	}
 	return nil
+}
+
+// eachTime calls f with the times that a statement finds.
+func eachTime(tx *database.Tx, f func(time.Time), text string, args ...any) error {
+	rows, err := tx.Query(text, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var at int64
+		if err := rows.Scan(&at); err != nil {
+			return err
+		}
+		f(time.UnixMicro(at))
+	}
+	return rows.Err()
 }
 
 const (
