@@ -22,10 +22,13 @@ func TestDebInstalls(t *testing.T) {
 	out := script(t, t.TempDir(), `
 unshare --mount true 2>/dev/null || { echo "this machine does not let root mount"; exit 77; }
 unshare --mount sh -euc '
-mount -t tmpfs none "$PWD" && cd "$PWD" && mkdir up work root
-mount -t overlay overlay -o lowerdir=/,upperdir="$PWD/up",workdir="$PWD/work" root 2>/dev/null || { echo "this machine has no overlays"; exit 77; }
+cannot() { echo "this machine does not let root mount $1"; exit 77; }
+mount -t tmpfs none "$PWD" 2>/dev/null || cannot tmpfs
+cd "$PWD" && mkdir up work root
+mount -t overlay overlay -o lowerdir=/,upperdir="$PWD/up",workdir="$PWD/work" root 2>/dev/null || cannot overlays
+mount -t proc proc root/proc 2>/dev/null || cannot proc
+mount --rbind /dev root/dev 2>/dev/null || cannot /dev
 mkdir root/opt/new && cp "$0" root/opt/new/stopgate.deb && chmod 755 root/opt/new
-mount -t proc proc root/proc && mount --rbind /dev root/dev
 chroot root sh -euc "$1"
 rm -r up/opt/new
 find up \( -type f -o -type l -o -type c \) | sed s,^up,, | grep -vE "^/(var/(lib/(dpkg|apt)|cache|log)|run/systemd|tmp)/" >left || :
