@@ -33,7 +33,7 @@ type Change struct {
 	Name         string // name of the file in messages
 	Before, Text []byte
 	Tool         stopgate.ToolName
-	Line         int // line on which the rule begins
+	Line         int // line on which the rule begins, the first of several
 	// Copied is the table whose list the tool got a copy of, "" if the list was its own.
 	Copied string
 }
@@ -45,7 +45,7 @@ var ErrForm = errors.New("the file is in a form that has to be edited by hand")
 const End = -1
 
 // Before adds a rule to the list that applies to a tool, before the rule with an index, or at the
-// End. The rule is an inline table.
+// End. The rule is an inline table, or several with commas between them, which stay in their order.
 func Before(name string, text []byte, tool stopgate.ToolName, rule string, at int) (Change, error) {
 	c := Change{Name: name, Before: text, Text: text, Tool: tool}
 	if len(text) > 0 && !bytes.HasSuffix(text, []byte("\n")) {
@@ -122,19 +122,30 @@ func (c *Change) find(rule string, at int) error {
 	if err != nil || table != own {
 		return errors.Join(ErrForm, err)
 	}
-	if at == End {
-		at = len(list.Rules) - 1
+	added, err := rulesOf(rule)
+	if err != nil {
+		return err
 	}
-	probe, mistakes := parser.Parse(kinds.Table(), "rule", []byte("version = 1\n[tools.x.policy]\nrun = ["+rule+"]\n"))
-	if probe == nil || mistakes.HasErrors() {
-		return fmt.Errorf("the rule has mistakes: %w", mistakes.Err())
+	if at == End {
+		at = len(list.Rules) - len(added)
 	}
 	if fromPacks(list) {
-		return c.findOwn(list, probe.Tools[0].Run.Rules[0].Text())
+		return c.findOwn(list, added)
 	}
-	if at >= len(list.Rules) || list.Rules[at].Text() != probe.Tools[0].Run.Rules[0].Text() {
-		return ErrForm
+	for i, r := range added {
+		if at+i >= len(list.Rules) || list.Rules[at+i].Text() != r.Text() {
+			return ErrForm
+		}
 	}
 	c.Line = list.Rules[at].Pos.Start.Line
 	return nil
+}
+
+// rulesOf parses the rules that are added.
+func rulesOf(text string) ([]*syntax.Rule, error) {
+	probe, mistakes := parser.Parse(kinds.Table(), "rule", []byte("version = 1\n[tools.x.policy]\nrun = ["+text+"]\n"))
+	if probe == nil || mistakes.HasErrors() {
+		return nil, fmt.Errorf("the rule has mistakes: %w", mistakes.Err())
+	}
+	return probe.Tools[0].Run.Rules, nil
 }

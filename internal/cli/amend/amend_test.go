@@ -89,6 +89,35 @@ run = [
 	}
 }
 
+// Several rules are added in their order, for all forms of a list.
+func TestSeveral(t *testing.T) {
+	const second = `{ arg = "/path", const = "b.txt", mode = "unattended" }`
+	for name, before := range map[string]string{
+		"a word":   "version = 1\n[tools.write]\npolicy.run = \"ask\"\n",
+		"lines":    "version = 1\n[tools.write.policy]\nrun = [\n  { arg = \"/path\", prefix = \"etc\", mode = \"deny\" },\n]\n",
+		"one line": "version = 1\n[tools.write.policy]\nrun = [{ arg = \"/path\", prefix = \"etc\", mode = \"deny\" }, { mode = \"ask\" }]\n",
+		"tables":   "version = 1\n[[tools.write.policy.run]]\narg = \"/path\"\nprefix = \"etc\"\nmode = \"deny\"\n\n[[tools.write.policy.run]]\nmode = \"ask\"\n",
+		"no rules": "version = 1\n[tools.write.policy]\nrun = []\n",
+		"a pack":   "version = 1\nuse = [\"coding\"]\n[tools.Write.policy]\nrun = [\n  { arg = \"/file_path\", prefix = \"etc\", mode = \"deny\" },\n]\n",
+	} {
+		tool := stopgate.ToolName("write")
+		rules := rule + ", " + second
+		if name == "a pack" {
+			tool, rules = "Write", strings.ReplaceAll(rules, "/path", "/file_path")
+		}
+		for _, at := range []int{0, amend.End} {
+			if name == "no rules" && at == 0 || name == "a word" && at == amend.End { // no question can have that position
+				continue
+			}
+			c, err := amend.Before("p.toml", []byte(before), tool, rules, at)
+			first, last := strings.Index(string(c.Text), "a.txt"), strings.Index(string(c.Text), "b.txt")
+			if err != nil || first < 0 || last < first || strings.Count(string(c.Text), "unattended") != 2 {
+				t.Errorf("%s at %d: %v\n%s", name, at, err, c.Text)
+			}
+		}
+	}
+}
+
 // The rule is added to those of the file, which come before those of packs: after the last of them, in
 // the table of the tool, or in a new one.
 func TestBesidePacks(t *testing.T) {

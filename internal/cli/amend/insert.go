@@ -2,11 +2,8 @@ package amend
 
 import (
 	"bytes"
-	"fmt"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/condition/kinds"
-	"github.com/stopgate/stopgate/internal/lang/parser"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 )
 
@@ -94,14 +91,18 @@ func (c *Change) last(other *syntax.Rule, rule string) {
 
 // table adds the rule to a list that is written as [[tables]].
 func (c *Change) table(list *syntax.RuleList, rule string, at int) error {
-	probe, mistakes := parser.Parse(kinds.Table(), "rule", []byte("version = 1\n[tools.x.policy]\nrun = ["+rule+"]\n"))
-	if probe == nil || mistakes.HasErrors() {
-		return fmt.Errorf("the rule has mistakes: %w", mistakes.Err())
+	added, err := rulesOf(rule)
+	if err != nil {
+		return err
 	}
-	lines := strings.Join(probe.Tools[0].Run.Rules[0].Lines(), "\n") + "\n"
 	header := strings.TrimSpace(string(c.Text[lineStart(c.Text, list.Pos.Start.Offset):lineEnd(c.Text, list.Pos.Start.Offset)]))
 	header, _, _ = strings.Cut(header, "#")
 	header = strings.TrimSpace(header) + "\n"
+	lines := make([]string, len(added))
+	for i, r := range added {
+		lines[i] = header + strings.Join(r.Lines(), "\n") + "\n"
+	}
+	tables := strings.Join(lines, "\n")
 	if at == End {
 		start := lineEnd(c.Text, list.Rules[len(list.Rules)-1].Pos.Start.Offset)
 		for start < len(c.Text) && !bytes.HasPrefix(bytes.TrimLeft(c.Text[start:], " \t\n"), []byte("[")) {
@@ -109,14 +110,14 @@ func (c *Change) table(list *syntax.RuleList, rule string, at int) error {
 		}
 		if start < len(c.Text) {
 			start = c.comments(start)
-			c.splice(start, start, header+lines+"\n")
+			c.splice(start, start, tables+"\n")
 			return nil
 		}
-		c.splice(start, start, "\n"+header+lines)
+		c.splice(start, start, "\n"+tables)
 		return nil
 	}
 	start := c.comments(lineStart(c.Text, list.Rules[at].Pos.Start.Offset))
-	c.splice(start, start, header+lines+"\n")
+	c.splice(start, start, tables+"\n")
 	return nil
 }
 

@@ -65,13 +65,14 @@ func (c *Change) toolTable() (*syntax.ToolTable, error) {
 	return nil, ErrForm
 }
 
-// findOwn sets Line to that of the new rule, which must be one of the file itself.
-func (c *Change) findOwn(list *syntax.RuleList, text string) error {
-	for _, r := range list.Rules {
-		if r.Pack == "" && r.Text() == text {
-			c.Line = r.Pos.Start.Line
-			return nil
+// findOwn sets Line to that of the first new rule. All of them must be rules of the file itself.
+func (c *Change) findOwn(list *syntax.RuleList, added []*syntax.Rule) error {
+	for i := len(added) - 1; i >= 0; i-- {
+		at := slices.IndexFunc(list.Rules, func(r *syntax.Rule) bool { return r.Pack == "" && r.Text() == added[i].Text() })
+		if at < 0 {
+			return ErrForm
 		}
+		c.Line = list.Rules[at].Pos.Start.Line
 	}
-	return ErrForm
+	return nil
 }
