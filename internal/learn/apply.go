@@ -2,8 +2,10 @@ package learn
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/cli/amend"
@@ -18,7 +20,7 @@ var ErrAnswered = errors.New("the policy permits these calls already")
 // policy, or of an earlier change of it.
 func (r *Result) Change(p Proposal, text []byte) (amend.Change, error) {
 	definition := p.Definition()
-	text = declared(r.base.policy.Name, text, p.Tool, &definition)
+	text = declared(r.base.policy.Name, text, []*stopgate.ToolDefinition{&definition})
 	j, err := r.base.policy.judge(text)
 	if err != nil {
 		return amend.Change{}, err
@@ -37,8 +39,42 @@ func (r *Result) Change(p Proposal, text []byte) (amend.Change, error) {
 	return amend.Change{}, ErrAnswered
 }
 
-// Apply returns the text of the file with the rules of proposals.
+// Apply returns the text of the file with the rules of proposals, which is proved as a whole: every call that they
+// cover runs, no refused one does, and every other verdict on a call of the rows stays.
 func (r *Result) Apply(list []Proposal) ([]byte, error) {
+	text, j, err := r.joined(list)
+	if err != nil {
+		// A rule covers calls of another one, which is then a mistake: they are added one by one.
+		if text, j, err = r.added(list); err != nil {
+			return nil, err
+		}
+	}
+	return text, r.prove(j, list)
+}
+
+// joined adds all rules at once.
+func (r *Result) joined(list []Proposal) ([]byte, *judge, error) {
+	var definitions []*stopgate.ToolDefinition
+	var rules []addition
+	seen := map[stopgate.ToolName]bool{}
+	for _, p := range list {
+		if !seen[p.Tool] {
+			seen[p.Tool] = true
+			definition := p.Definition()
+			definitions = append(definitions, &definition)
+		}
+		rules = append(rules, addition{p.Tool, p.Rule, p.units[0].at})
+	}
+	text, err := add(r.base.policy.Name, declared(r.base.policy.Name, r.base.text, definitions), rules)
+	if err != nil {
+		return nil, nil, err
+	}
+	j, err := r.base.policy.judge(text)
+	return text, j, err
+}
+
+// added adds rules one by one, without those whose calls earlier ones permit.
+func (r *Result) added(list []Proposal) ([]byte, *judge, error) {
 	text := r.base.text
 	for _, p := range list {
 		c, err := r.Change(p, text)
@@ -46,18 +82,48 @@ func (r *Result) Apply(list []Proposal) ([]byte, error) {
 		case errors.Is(err, ErrAnswered):
 			continue
 		case err != nil:
-			return nil, fmt.Errorf("%s: %w", p.Rule, err)
+			return nil, nil, fmt.Errorf("%s: %w", p.Rule, err)
 		}
 		text = c.Text
 	}
 	j, err := r.base.policy.judge(text)
-	if err != nil {
-		return nil, err
+	return text, j, err
+}
+
+// addition is a rule, and the index of the rule before which it is added.
+type addition struct {
+	tool stopgate.ToolName
+	rule string
+	at   int
+}
+
+// add adds rules to a text of the file. Those at the end come first, then those before the last rules, so that
+// indexes stay; rules at one index stay in their order.
+func add(name string, text []byte, rules []addition) ([]byte, error) {
+	type position struct {
+		tool stopgate.ToolName
+		at   int
 	}
-	for _, e := range r.refused {
-		if e.args != nil && r.permits(j, e) {
-			return nil, fmt.Errorf("the rules together permit %s, which was refused: choose fewer", e.row.Record.ID)
+	var order []position
+	groups := map[position]string{}
+	for _, a := range rules {
+		at := position{a.tool, a.at}
+		if groups[at] == "" {
+			order = append(order, at)
+			groups[at] = a.rule
+			continue
 		}
+		groups[at] += ",\n  " + a.rule
+	}
+	slices.SortStableFunc(order, func(a, b position) int {
+		return cmp.Or(cmp.Compare(a.tool, b.tool), -cmp.Compare(uint(a.at), uint(b.at))) // amend.End is the greatest
+	})
+	for _, at := range order {
+		c, err := amend.Before(name, text, at.tool, groups[at], at.at)
+		if err != nil {
+			return nil, err
+		}
+		text = c.Text
 	}
 	return text, nil
 }
@@ -66,7 +132,9 @@ func (r *Result) Apply(list []Proposal) ([]byte, error) {
 func (p *Proposal) Definition() stopgate.ToolDefinition {
 	for _, u := range p.units {
 		if d := u.of.call.Definition; d != nil {
-			return *d
+			named := *d
+			named.Name = p.Tool
+			return named
 		}
 	}
 	return stopgate.ToolDefinition{Name: p.Tool}
@@ -77,7 +145,7 @@ func (p *Proposal) Definition() stopgate.ToolDefinition {
 // call if there is none, and the findings on the rule.
 func (r *Result) Prove(p Proposal) (witness stopgate.Call, notes []string, err error) {
 	definition := p.Definition()
-	text := declared(r.base.policy.Name, r.base.text, p.Tool, &definition)
+	text := declared(r.base.policy.Name, r.base.text, []*stopgate.ToolDefinition{&definition})
 	c, err := r.Change(p, text)
 	if err != nil {
 		return witness, nil, err
@@ -114,10 +182,10 @@ func (p *Proposal) seen(args []byte) bool {
 // Narrower returns proposals for the same calls that permit less, none if this one permits only them.
 func (r *Result) Narrower(p Proposal) (list []Proposal) {
 	t := r.tools[p.Tool]
-	if t == nil || p.width == exact {
+	if t == nil || p.width == single {
 		return nil
 	}
-	for _, each := range r.proposals(t, p.units, p.width-1) {
+	for _, each := range r.proposals([]search{{tool: t, units: p.units, width: p.width - 1}}, false) {
 		if each.ID != p.ID {
 			list = append(list, each)
 		}

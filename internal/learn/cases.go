@@ -37,7 +37,7 @@ func (r *Result) Cases(list []Proposal) string {
 			if e.row.Record.Tool != p.Tool || e.args == nil || len(e.args) > maxCase || n >= maxCases || secret(e.args) {
 				continue
 			}
-			if mode := r.tools[p.Tool].base.mode(e.row.call(), e.args); mode == stopgate.Ask {
+			if mode := r.declared.mode(e.row.call(), e.args); mode == stopgate.Ask {
 				add("refused, by", e.args, mode)
 			}
 		}

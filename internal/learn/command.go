@@ -121,6 +121,10 @@ func (f *family) commandDrafts(units []unit) (drafts []draft) {
 		}
 		units = rest
 	}
+	most := maxValues
+	if f.width == single {
+		most = 1
+	}
 	var enough []unit
 	for _, g := range group(units, func(u *unit) string { return u.command().text }) {
 		if supportOf(g).exact() {
@@ -129,13 +133,13 @@ func (f *family) commandDrafts(units []unit) (drafts []draft) {
 	}
 	for len(enough) > 0 {
 		part, values := enough, valuesOf(enough, enough[0].commandLeaf().arg)
-		if len(values) > maxValues {
-			values = values[:maxValues]
+		if len(values) > most {
+			values = values[:most]
 			part = slices.DeleteFunc(slices.Clone(enough), func(u unit) bool { return !slices.Contains(values, u.command()) })
 		}
 		enough = slices.DeleteFunc(slices.Clone(enough), func(u unit) bool { return slices.Contains(values, u.command()) })
 		if t, ok := oneOf(part[0].commandLeaf().arg, values); ok {
-			drafts = append(drafts, draft{tool: f.tool.name, how: Exactly, width: exact, terms: []term{t}, units: part})
+			drafts = append(drafts, draft{tool: f.tool.name, how: Exactly, width: min(f.width, exact), terms: []term{t}, units: part})
 		}
 	}
 	return drafts

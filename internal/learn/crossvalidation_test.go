@@ -60,7 +60,7 @@ func TestSessionsLeftOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range append(folds, approved.Sum(folds)) {
-		t.Logf("%-40.40s %3d calls, %3d asked, %3d saved, %d rules", f.Name, f.Calls, f.Asked, f.Saved, f.Rules)
+		t.Logf("%-40.40s %3d calls, %3d asked, %3d saved of %3d within, %d rules", f.Name, f.Calls, f.Asked, f.Saved, f.Within, f.Rules)
 		if f.Changed > 0 {
 			t.Errorf("%s: %d verdicts changed that were no questions", f.Name, f.Changed)
 		}

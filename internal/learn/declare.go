@@ -9,57 +9,63 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/condition/kinds"
 	"github.com/stopgate/stopgate/internal/lang/parser"
+	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
 	"github.com/stopgate/stopgate/internal/schema"
 )
 
-// declared returns a text of the file that also declares the parameters of a tool, if no table of its own
+// declared returns a text of the file that also declares the parameters of tools, where no table of their own
 // does: a rule on a parameter needs its declaration, and a table that other tools share has theirs. Names of
-// paths, addresses and commands get these types, so that guards look at them. Without a definition, or with
-// one that a table cannot state, the text stays as it is.
-func declared(name string, text []byte, tool stopgate.ToolName, definition *stopgate.ToolDefinition) []byte {
+// paths, addresses and commands get these types, so that guards look at them. A tool without a definition, or
+// with one that a table cannot state, stays as it is.
+func declared(name string, text []byte, definitions []*stopgate.ToolDefinition) []byte {
 	file, _ := parser.Parse(kinds.Table(), name, text)
-	if file == nil || definition == nil {
+	if file == nil {
 		return text
 	}
+	for _, d := range definitions {
+		lines := declaration(file, d)
+		if lines != "" && len(text) > 0 && !bytes.HasSuffix(text, []byte("\n")) {
+			text = append(bytes.Clone(text), '\n')
+		}
+		text = append(bytes.Clone(text), lines...)
+	}
+	return text
+}
+
+// declaration returns the table of a tool's parameters, "" if there is one or a table cannot state them.
+func declaration(file *syntax.File, definition *stopgate.ToolDefinition) string {
 	s, _, err := schema.ParseJSON(definition.Schema)
 	if err != nil || s.Root == nil || s.Root.Open {
-		return text
+		return ""
 	}
 	var shared []schema.Property
-	for _, t := range file.TablesFor(string(tool)) {
+	for _, t := range file.TablesFor(string(definition.Name)) {
 		if t.Schema == nil {
 			continue
 		}
-		if t.Named(string(tool)) {
-			return text
+		if t.Named(string(definition.Name)) {
+			return ""
 		}
 		shared = append(shared, t.Schema.Root.Properties...)
 	}
-	lines := fmt.Sprintf("\n[tools.%s.parameters]\n", tomltree.Key(string(tool)))
+	lines := fmt.Sprintf("\n[tools.%s.parameters]\n", tomltree.Key(string(definition.Name)))
 	if len(s.Root.Properties) == 0 {
-		lines = fmt.Sprintf("\n[tools.%s]\nparameters = {}\n", tomltree.Key(string(tool)))
+		lines = fmt.Sprintf("\n[tools.%s]\nparameters = {}\n", tomltree.Key(string(definition.Name)))
 	}
 	for _, p := range s.Root.Properties {
 		spec, ok := specOf(p.Name, p.Node, shared, slices.Contains(s.Root.Required, p.Name))
 		if !ok {
-			return text
+			return ""
 		}
 		lines += tomltree.Key(p.Name) + " = " + spec + "\n"
 	}
-	if len(text) > 0 && !bytes.HasSuffix(text, []byte("\n")) {
-		text = append(bytes.Clone(text), '\n')
-	}
-	return append(bytes.Clone(text), lines...)
+	return lines
 }
 
 // stated returns the parameters that a table of the tool declares, false if none does: the author of that table
 // said which parameters matter.
-func stated(name string, text []byte, tool stopgate.ToolName) (names []string, ok bool) {
-	file, _ := parser.Parse(kinds.Table(), name, text)
-	if file == nil {
-		return nil, false
-	}
+func stated(file *syntax.File, tool stopgate.ToolName) (names []string, ok bool) {
 	for _, t := range file.TablesFor(string(tool)) {
 		if t.Schema != nil && t.Named(string(tool)) {
 			for _, p := range t.Schema.Root.Properties {

@@ -41,7 +41,8 @@ type draft struct {
 type width uint8
 
 const (
-	exact  width = iota // the recorded values
+	single width = iota // the values of one call
+	exact               // the recorded values
 	narrow              // files of one directory
 	wide                // everything that support permits
 )

@@ -34,9 +34,12 @@ const Program = "program"
 type evidence struct {
 	row     *Row
 	refused bool
-	// weight is 1 for the first approval of a person in a minute, and 0 for others.
+	// weight is 1 for the first approval of a person in a minute, and for the first use of a grant in a session;
+	// it is 0 for others.
 	weight int
-	args   []byte // nil if they are not known
+	// grant is the id of the grant of a person that approved the call, "" for an answer to a question.
+	grant string
+	args  []byte // nil if they are not known
 	// parts are the arguments of a refused call, and those with one command of its line, that are asked about.
 	parts [][]byte
 }
@@ -46,8 +49,9 @@ type Counts struct {
 	Calls      int `json:"calls"`      // decided calls
 	Approved   int `json:"approved"`   // by people
 	Refused    int `json:"refused"`    // declined or edited by people, or denied by the policy
+	Granted    int `json:"granted"`    // of the approved ones, by a grant that a person gave
 	Unanswered int `json:"unanswered"` // questions that nobody answered
-	ByProgram  int `json:"by_program"` // approved by a program, a grant or a judge
+	ByProgram  int `json:"by_program"` // approved by a program, a judge or an external policy
 	Others     int `json:"others"`     // approved by people that were not selected
 	Referred   int `json:"referred"`   // left to the prompt of a host
 	Ran        int `json:"ran"`        // of these, with a result
@@ -112,8 +116,20 @@ func read(rows []Row, o Options) (list []evidence, n Counts) {
 			continue
 		}
 		n.Approved++
+		e.grant = grantOf(r.Approval)
+		if e.grant != "" {
+			n.Granted++
+		}
 		if e.args == nil {
 			n.NotKept++
+			continue
+		}
+		if e.grant != "" {
+			// A grant is one decision, however often it is used.
+			if at := e.grant + " " + e.session(); !minutes[at] {
+				minutes[at], e.weight = true, 1
+			}
+			list = append(list, e)
 			continue
 		}
 		// Somebody who says yes several times a minute may not read any more.
@@ -149,9 +165,17 @@ func refused(r *stopgate.Record) bool {
 	return false
 }
 
-// person reports whether a person gave an approval.
-func person(a *stopgate.Approval) bool {
-	return a.By != "" && a.By != Program && !strings.HasPrefix(a.ID, "grant:")
+// person reports whether a person gave an approval, or the grant that did.
+func person(a *stopgate.Approval) bool { return a.By != "" && a.By != Program }
+
+// grantOf returns the id of the grant that approved a call, "" for none.
+func grantOf(a *stopgate.Approval) string {
+	id, ok := strings.CutPrefix(a.ID, "grant:")
+	if !ok {
+		return ""
+	}
+	id, _, _ = strings.Cut(id, ":")
+	return "grant " + id
 }
 
 func selected(by []string, name string) bool {

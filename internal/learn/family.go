@@ -30,7 +30,7 @@ func (f *family) without(units []unit) []unit {
 		switch plain, name := having[0].leaf(arg).kind == schema.None, arg[strings.LastIndexByte(arg, '/')+1:]; {
 		case !plain, slices.ContainsFunc(having, func(u unit) bool { return u.wanted }):
 		case f.tool.own && !f.tool.states(arg) && (truths(values) || slices.Contains(texts, name) || contents(having, arg)),
-			f.effect == looks && !f.tool.own && supportOf(having).wide(len(values)) && numbers(values):
+			f.effect == looks && !f.tool.own && f.enough(having, len(values)) && numbers(values):
 			f.free = append(f.free, arg)
 		}
 	}
@@ -158,11 +158,25 @@ func (f *family) open(units []unit, arg string, kind schema.Annotation, values [
 	case !known, !plain:
 		return term{}, false
 	case long && f.effect == writes:
-	case slices.Contains(texts, name) && f.width != exact && supportOf(units).wide(len(values)):
+	case slices.Contains(texts, name) && f.width > exact && f.enoughTexts(units, len(values)):
 	default:
 		return term{}, false
 	}
 	return term{arg: arg, sentence: "any text in " + arg}, true
+}
+
+// enough reports whether the approvals of units are enough for values that nobody has seen.
+func (f *family) enough(units []unit, values int) bool {
+	if f.effect == looks {
+		return supportOf(units).looking(values)
+	}
+	return supportOf(units).wide(values)
+}
+
+// enoughTexts is enough for a text that says what is looked for or written, and not where: of a tool that only
+// looks, two of them are.
+func (f *family) enoughTexts(units []unit, values int) bool {
+	return f.enough(units, values) || f.effect == looks && values >= fewValues && supportOf(units).exact()
 }
 
 // address reports whether a text may say where something goes: a path, a URL, an address of mail.
@@ -173,7 +187,7 @@ func address(text string) bool {
 
 // like reports whether the values are words or numbers of one kind that support permits to go on.
 func (f *family) like(units []unit, arg string, values []value) (term, bool) {
-	if f.width == exact || f.effect != looks || !supportOf(units).wide(len(values)) {
+	if f.width <= exact || f.effect != looks || !f.enough(units, len(values)) {
 		return term{}, false
 	}
 	return alike(arg, values)
@@ -205,7 +219,7 @@ func (f *family) finish(units []unit, terms []term, drafts *[]draft) {
 // exactly drafts one rule for each call.
 func (f *family) exactly(units []unit) (drafts []draft) {
 	narrowest := *f
-	narrowest.width = exact
+	narrowest.width = min(f.width, exact)
 	for _, g := range group(units, func(u *unit) string {
 		var b strings.Builder
 		for _, l := range u.leaves {

@@ -161,7 +161,9 @@ func TestEvidence(t *testing.T) {
 		{"a person", func(*stopgate.Record) {}, learn.Options{}, true},
 		{"a selected person", func(*stopgate.Record) {}, learn.Options{By: []string{"anna"}}, true},
 		{"another person", func(*stopgate.Record) {}, learn.Options{By: []string{"ben"}}, false},
-		{"a grant", func(r *stopgate.Record) { r.Approval.ID = "grant:G1" }, learn.Options{}, false},
+		{"a grant of a person", func(r *stopgate.Record) { r.Approval.ID = "grant:G1:p" }, learn.Options{}, true},
+		{"a grant of a program", func(r *stopgate.Record) { r.Approval.ID, r.Approval.By = "grant:G1:p", learn.Program }, learn.Options{}, false},
+		{"a grant of another person", func(r *stopgate.Record) { r.Approval.ID = "grant:G1:p" }, learn.Options{By: []string{"ben"}}, false},
 		{"a program", func(r *stopgate.Record) { r.Approval.By = learn.Program }, learn.Options{}, false},
 		{"nobody", func(r *stopgate.Record) { r.Approval.By = "" }, learn.Options{}, false},
 		{"a judge", func(r *stopgate.Record) { r.Judge = &stopgate.Review{} }, learn.Options{}, false},
@@ -220,6 +222,48 @@ func TestReferred(t *testing.T) {
 	}
 	if r := proposed(t, p, rows, learn.Options{}); len(r.Proposals) > 0 || r.Approved != 0 || r.Referred != 2 {
 		t.Errorf("%+v", r.Counts)
+	}
+}
+
+// A grant is one decision of the person who gave it: in one session, the calls that it let pass teach what it
+// permits, if it was used again, and nothing that is wider than them.
+func TestGrants(t *testing.T) {
+	p := policyOf(asking)
+	edit := func(name string) approved.Call { return call("a", "edit_file", object{"path": name}) }
+	for _, test := range []struct {
+		name   string
+		calls  []approved.Call
+		grants []string // of each call, "" for an answer
+		want   []string
+	}{
+		{"a directory", []approved.Call{edit("lib/a.go"), edit("lib/b.go"), edit("lib/c.go")}, []string{"", "G1", "G1"},
+			[]string{`edit_file same directory: { arg = "/path", prefix = "lib", mode = "unattended" }`}},
+		{"used once", []approved.Call{edit("lib/a.go"), edit("lib/b.go")}, []string{"", "G1"}, nil},
+		{"the same call", []approved.Call{edit("lib/a.go"), edit("lib/a.go"), edit("lib/a.go")}, []string{"", "G1", "G1"},
+			[]string{`edit_file exactly this: { arg = "/path", const = "lib/a.go", mode = "unattended" }`}},
+		{"with answers about other directories", []approved.Call{edit("lib/a/1.go"), edit("lib/a/2.go"), edit("lib/b/1.go"), edit("lib/c/1.go")}, []string{"G1", "G1", "", ""}, nil},
+		{"two grants", []approved.Call{edit("lib/a/1.go"), edit("lib/b/2.go"), edit("lib/c/1.go")}, []string{"G1", "G2", "G3"}, nil},
+		{"what acts", []approved.Call{call("a", "send", object{"to": "x"}), call("a", "send", object{"to": "y"}), call("a", "send", object{"to": "z"})}, []string{"", "G1", "G1"}, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			rows := record(t, p, approved.Spread(test.calls))
+			n := 0
+			for i := range rows {
+				if r := &rows[i].Record; r.Kind == stopgate.RecordDecision {
+					if g := test.grants[n]; g != "" {
+						r.Approval = &stopgate.Approval{ID: "grant:" + g + ":" + string(r.ID), By: "anna"}
+					}
+					n++
+				}
+			}
+			r := proposed(t, p, rows, learn.Options{})
+			if got := rules(r); !slices.Equal(got, test.want) {
+				t.Errorf("%q, want %q", got, test.want)
+			}
+			if want := len(slices.DeleteFunc(slices.Clone(test.grants), func(g string) bool { return g == "" })); r.Granted != want {
+				t.Errorf("%d calls by grants, want %d", r.Granted, want)
+			}
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"strings"
 
@@ -21,11 +22,13 @@ type Policy struct {
 	Options policy.Options
 }
 
-// judge evaluates calls under one text of the file.
+// judge evaluates calls under one text of the file. What is bound and decided once is kept.
 type judge struct {
-	policy  *Policy
-	program *policy.Program
-	text    []byte
+	policy   *Policy
+	program  *policy.Program
+	text     []byte
+	bindings map[string]*eval.Binding
+	modes    map[[sha256.Size]byte]stopgate.Mode
 }
 
 func (p *Policy) judge(text []byte) (*judge, error) {
@@ -34,28 +37,64 @@ func (p *Policy) judge(text []byte) (*judge, error) {
 	if program == nil {
 		return nil, fmt.Errorf("%s: %w", p.Name, found.Err())
 	}
-	return &judge{p, program, text}, nil
+	return &judge{p, program, text, map[string]*eval.Binding{}, map[[sha256.Size]byte]stopgate.Mode{}}, nil
 }
 
-// with returns the judge of the file with one rule more.
-func (j *judge) with(tool stopgate.ToolName, rule string, at int) (*judge, error) {
-	c, err := amend.Before(j.policy.Name, j.text, tool, rule, at)
+// with returns the judge of the file with more rules in the list of a tool.
+func (j *judge) with(tool stopgate.ToolName, rules string, at int) (*judge, error) {
+	c, err := amend.Before(j.policy.Name, j.text, tool, rules, at)
 	if err != nil {
 		return nil, err
 	}
 	return j.policy.judge(c.Text)
 }
 
+// factsOf names everything of a call that its binding depends on.
+func factsOf(c stopgate.Call) string {
+	facts := fmt.Sprintf("%q %q %q %q %q %q %q %v", c.Tool, c.Session, c.Agent, c.Principal, c.Server, c.Surface, c.Dialect, c.Groups)
+	if d := c.Definition; d != nil {
+		facts += fmt.Sprintf(" %q %t %t %t %s", d.Name, d.EmptyMeansNone, d.Pinned, d.Strict, d.Schema)
+	}
+	return facts
+}
+
 // evaluate judges a complete call in a session of which nothing is known.
 func (j *judge) evaluate(call stopgate.Call, args []byte) *eval.Evaluation {
-	e := j.program.Bind(call).Evaluate()
+	call = j.anywhere(call)
+	return j.bound(call, factsOf(call), args)
+}
+
+// anywhere leaves out the session of a call, unless some sessions have other rules.
+func (j *judge) anywhere(call stopgate.Call) stopgate.Call {
+	if j.policy.Options.Rollout.Previous == nil {
+		call.Session = ""
+	}
+	return call
+}
+
+func (j *judge) bound(call stopgate.Call, facts string, args []byte) *eval.Evaluation {
+	b := j.bindings[facts]
+	if b == nil {
+		b = j.program.Bind(call)
+		j.bindings[facts] = b
+	}
+	e := b.Evaluate()
 	e.Feed(args)
 	e.Close(stopgate.Ended)
 	return e
 }
 
+// mode is the mode of the verdict on a complete call.
 func (j *judge) mode(call stopgate.Call, args []byte) stopgate.Mode {
-	return j.evaluate(call, args).Verdict().Mode
+	call = j.anywhere(call)
+	facts := factsOf(call)
+	key := sha256.Sum256(append([]byte(facts+"\x00"), args...))
+	m, ok := j.modes[key]
+	if !ok {
+		m = j.bound(call, facts, args).Verdict().Mode
+		j.modes[key] = m
+	}
+	return m
 }
 
 // asks returns the position of the rule that asks about a call in the list of the file, and whether it has a

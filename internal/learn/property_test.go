@@ -1,7 +1,9 @@
 package learn_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -48,6 +50,9 @@ func drawnPolicy(t *rapid.T) learn.Policy {
 	if rapid.Bool().Draw(t, "guard") {
 		text += "[[guard]]\non = \"path\"\nglob = \"**/.env*\"\nmode = \"deny\"\n"
 	}
+	if rapid.Bool().Draw(t, "principal") {
+		text += "[[guard]]\non = \"path\"\nglob = \"doc/b.md\"\nmode = \"ask\"\nwhen = { principal = \"cand*\" }\n"
+	}
 	text += "[tools.\"*\"]\nparameters.path = { type = \"path\" }\npolicy.run = \"ask\"\n[tools.sh]\nparameters.command = { type = \"command\", required = true }\n[tools.sh.policy]\nrun = [\n"
 	for _, r := range []string{`{ arg = "/command", usage = "rm **", mode = "deny" }`, `{ arg = "/command", usage = "git push **", mode = "ask" }`, `{ arg = "/command", usage = "ls **", mode = "unattended" }`} {
 		if rapid.Bool().Draw(t, r) {
@@ -57,8 +62,9 @@ func drawnPolicy(t *rapid.T) learn.Policy {
 	return policyOf(text + "  { mode = \"ask\" },\n]\n")
 }
 
-// For random policies and records: under what was learned no learned call asks, nothing that was refused or denied
-// runs, no verdict but an ask changes, and nothing runs that a guard objects to.
+// For random policies and records: under what was learned as a whole no learned call asks, nothing that was refused
+// or denied runs, no verdict but an ask changes, and nothing runs that a guard objects to. The naive evaluator
+// permits it, too.
 func TestLearnedPolicies(t *testing.T) {
 	property.Check(t, func(rt *rapid.T) {
 		p, calls := drawnPolicy(rt), drawn(rt)
@@ -108,16 +114,47 @@ func TestLearnedPolicies(t *testing.T) {
 				rt.Errorf("%s %s was refused, and runs\n%s", c.Tool, c.Args, text)
 			case was != stopgate.Ask && now != was && stopgate.Strictest(now, was) != now:
 				rt.Errorf("%s %s was %s and is %s\n%s", c.Tool, c.Args, was, now, text)
-			case now == stopgate.Unattended && was != now && naive(c):
+			case now == stopgate.Unattended && was != now && hostile(c):
 				rt.Errorf("%s %s runs\n%s", c.Tool, c.Args, text)
+			case now == stopgate.Unattended && was != now:
+				if second := oracle(text, c.Tool, string(c.Args), definitions[c.Tool]); second != "" && second != "unattended" {
+					rt.Errorf("%s %s runs, and is %s by the naive evaluator\n%s", c.Tool, c.Args, second, text)
+				}
 			}
 		}
 	})
 }
 
-// naive reports calls of the draw that must never be learned, as a person would say it: secrets, other
+// For random policies and records, rules that are compiled together are judged as one by one.
+func TestTogether(t *testing.T) {
+	property.Check(t, func(rt *rapid.T) {
+		p, calls := drawnPolicy(rt), drawn(rt)
+		rows := record(t, p, calls)
+		together, err := learn.Propose(p, rows, learn.Options{})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		single, err := learn.ProposeOneByOne(p, rows, learn.Options{})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		a, err := json.Marshal(together)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		b, err := json.Marshal(single)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if !bytes.Equal(a, b) {
+			rt.Errorf("together:\n%s\none by one:\n%s", a, b)
+		}
+	})
+}
+
+// hostile reports calls of the draw that must never be learned, as a person would say it: secrets, other
 // readings of paths, options that run code, hosts that only look like another, hidden characters.
-func naive(c approved.Call) bool {
+func hostile(c approved.Call) bool {
 	text := string(c.Args)
 	for _, bad := range []string{"core.sshCommand", "xargs", "u@docs", "\u200b", `\u200b`} {
 		if strings.Contains(text, bad) {

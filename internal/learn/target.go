@@ -29,7 +29,7 @@ var plainPath = sync.OnceValue(func() *regexp.Regexp {
 func (f *family) directories(units []unit, arg string) (groups []covered) {
 	var odd, plain []unit
 	for i := range units {
-		ok := f.width != exact
+		ok := f.width > exact
 		for _, v := range units[i].leaf(arg).values {
 			ok = ok && v.is == jsonstream.String && plainPath().MatchString(v.text) && path.Clean(v.text) == v.text
 		}
@@ -58,7 +58,7 @@ func (f *family) below(dir string, units []unit, arg string) (groups []covered) 
 		}
 	}
 	switch {
-	case dir == "" || !supportOf(units).wide(len(entries)):
+	case dir == "" || !f.enough(units, len(entries)):
 	case f.width == wide:
 		return []covered{{units, term{arg, "prefix = " + tomltree.Quote(dir), arg + " below the directory " + dir}}}
 	case files:
@@ -115,7 +115,7 @@ func (f *family) hosts(units []unit, arg string) (groups []covered) {
 	host := func(u *unit) string {
 		l := u.leaf(arg)
 		m := plainURL().FindStringSubmatch(l.values[0].text)
-		if f.width == exact || f.effect != looks || len(l.values) != 1 || m == nil || strings.Contains("."+m[2], ".xn--") {
+		if f.width <= exact || f.effect != looks || len(l.values) != 1 || m == nil || strings.Contains("."+m[2], ".xn--") {
 			return ""
 		}
 		return m[1] + " " + m[2]

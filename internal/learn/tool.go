@@ -15,8 +15,6 @@ type toolCalls struct {
 	// args are the parameters that some call of the tool had, but for those that only had texts without an
 	// address, or truth values.
 	args []string
-	// base is the policy with declarations of the tool's parameters.
-	base *judge
 	// stated are the parameters that a table of the tool declares; own reports that there is one.
 	stated []string
 	own    bool

@@ -104,9 +104,9 @@ func (l *learning) table(title string, p rules.Policy, calls []approved.Call, gr
 			return fmt.Errorf("%s: %w", title, err)
 		}
 	}
-	fmt.Fprintf(l.out, "\n%s\n\n| left out | calls | asked | saved | | refused calls permitted | without their refusals |\n|---|---|---|---|---|---|---|\n", title)
+	fmt.Fprintf(l.out, "\n%s\n\n| left out | calls | asked | saved | | within reach | | refused calls permitted | without their refusals |\n|---|---|---|---|---|---|---|---|---|\n", title)
 	row := func(f, blind approved.Fold) {
-		fmt.Fprintf(l.out, "| %s | %d | %d | %d | %.1f %% | %d of %d | %d |\n", f.Name, f.Calls, f.Asked, f.Saved, f.Share(), f.Loosened, f.Refused, blind.Loosened)
+		fmt.Fprintf(l.out, "| %s | %d | %d | %d | %.1f %% | %d | %.1f %% | %d of %d | %d |\n", f.Name, f.Calls, f.Asked, f.Saved, f.Share(), f.Within, f.ShareWithin(), f.Loosened, f.Refused, blind.Loosened)
 		if f.Changed > 0 {
 			fmt.Fprintf(l.out, "MISTAKE: %d calls that were not asked about have another verdict\n", f.Changed)
 		}

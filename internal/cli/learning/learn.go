@@ -2,7 +2,6 @@ package learning
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,9 +12,7 @@ import (
 	"github.com/stopgate/stopgate/internal/cli/inputs"
 	"github.com/stopgate/stopgate/internal/cli/inspect"
 	"github.com/stopgate/stopgate/internal/config"
-	"github.com/stopgate/stopgate/internal/knowntools"
 	"github.com/stopgate/stopgate/internal/learn"
-	"github.com/stopgate/stopgate/internal/policy"
 )
 
 // NewLearn returns the command.
@@ -34,8 +31,8 @@ calls that it would have let pass, a call that it would newly permit, and refuse
 that keep it narrow. At a terminal it asks about each rule, shows the change of your
 policy file, and writes it after a yes; the tests of the policy get a case for each.
 
-Only a yes of a person to a question of the gate counts, never that of a grant, a program
-or a judge. A call that was refused is permitted by no rule. Questions that were left to
+Only a yes of a person to a question of the gate counts, or a grant that a person gave,
+never a yes of a program or a judge. A call that was refused is permitted by no rule. Questions that were left to
 the prompt of the agent's own program count with --referred, if you answered them all.
 
 A call has to be approved in two sessions, on two days, or three times. Values that nobody
@@ -90,7 +87,6 @@ Exit: 0, also if there is nothing to propose.`,
 type run struct {
 	*learn.Result
 	file      config.File
-	options   policy.Options
 	elsewhere int // approvals of other projects
 	args      map[stopgate.ProposalID][]byte
 }
@@ -111,8 +107,8 @@ func read(ctx context.Context, s cli.Streams, cmd *cobra.Command, args []string,
 	}
 	defer log.Close()
 	r := &run{args: map[stopgate.ProposalID][]byte{}}
-	var others []policy.Source
-	if r.file, others, err = own(l.Set); err != nil {
+	var p learn.Policy
+	if r.file, p, err = inspect.LearningPolicy(l); err != nil {
 		return nil, err
 	}
 	root := l.Set.Root
@@ -127,37 +123,9 @@ func read(ctx context.Context, s cli.Streams, cmd *cobra.Command, args []string,
 	for i := range rows {
 		r.args[rows[i].Record.ID] = rows[i].Args
 	}
-	r.options = inputs.WorkingIn(l.Set, l.Set.Root, "")
-	r.options.Links, r.options.Known = nil, knowntools.Recognise
-	if slices.ContainsFunc(rows, func(row learn.Row) bool { return row.Record.Surface == stopgate.SurfaceHook }) {
-		r.options.UnknownTool = stopgate.Ask // as hooks have it
-	}
-	r.Result, err = learn.Propose(learn.Policy{Name: r.file.Path, Text: r.file.Text, Others: others, Options: r.options}, rows, o)
+	p.Options = inspect.LearningOptions(p.Options, rows)
+	r.Result, err = learn.Propose(p, rows, o)
 	return r, err
-}
-
-// own returns the file that gets the rules: the only one that is the person's, or the project's, and the others.
-func own(set config.Set) (file config.File, others []policy.Source, err error) {
-	at := -1
-	for i, f := range set.Files {
-		mine := f.Trusted && (f.Scope == config.Project || f.Scope == config.Flag || f.Scope == config.User) && f.Root == ""
-		switch {
-		case !mine:
-		case at < 0, f.Scope == config.Project && set.Files[at].Scope == config.User:
-			at = i
-		case f.Scope == set.Files[at].Scope:
-			return file, nil, cli.Usagef("several policy files apply: name one with --policy")
-		}
-	}
-	if at < 0 {
-		return file, nil, cli.Hinted(errors.New("no policy file of yours applies here that could get rules"), "write one with stopgate init, and trust it with stopgate trust")
-	}
-	for i, source := range set.Sources() {
-		if i != at {
-			others = append(others, source)
-		}
-	}
-	return set.Files[at], others, nil
 }
 
 // named returns the proposals with ids.
