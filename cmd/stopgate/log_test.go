@@ -42,12 +42,17 @@ func seed(ts *testscript.TestScript, _ bool, args []string) {
 
 // idOf sets ID to the proposal of the first row in a file: idof stdout
 func idOf(ts *testscript.TestScript, _ bool, args []string) {
-	_, rest, _ := strings.Cut(ts.ReadFile(args[0]), `"id":"`)
+	_, rest, _ := strings.Cut(strings.ReplaceAll(ts.ReadFile(args[0]), `"id": "`, `"id":"`), `"id":"`)
 	id, _, _ := strings.Cut(rest, `"`)
 	ts.Setenv("ID", id)
 }
 
 func seedStore(at, gateName, name, text, calls string) error {
+	return seedStoreAt(at, gateName, name, text, calls, time.Now)
+}
+
+// seedStoreAt is seedStore with the times of the rows.
+func seedStoreAt(at, gateName, name, text, calls string, now func() time.Time) error {
 	program, mistakes := prove.Compile([]policy.Source{{Name: name, Text: []byte(text), Trusted: true}}, policy.Options{})
 	if program == nil {
 		return mistakes.Err()
@@ -63,7 +68,7 @@ func seedStore(at, gateName, name, text, calls string) error {
 		return err
 	}
 	defer s.Close()
-	g, err := gate.New(program, gate.WithRecorder(s.Recorder()), gate.WithDenyMode(gate.DenyToolResult), gate.WithApprover(anna{}))
+	g, err := gate.New(program, gate.WithRecorder(s.Recorder()), gate.WithDenyMode(gate.DenyToolResult), gate.WithApprover(anna{}), gate.WithClock(now))
 	if err != nil {
 		return err
 	}

@@ -75,6 +75,7 @@ func scripts() testscript.Params {
 			"exits": exits,
 			"json":  wellFormed,
 			"seed":  seed,
+			"apart": apart,
 			"idof":  idOf,
 		},
 	}
