@@ -55,7 +55,8 @@ func (r *run) prepare(chosen []learn.Proposal) (c change, err error) {
 
 // show returns the differences of the files.
 func (c *change) show() string {
-	return visible.Lines(textdiff.Unified(c.path, string(c.before), string(c.after)) + textdiff.Unified(c.tests, string(c.testsBefore), string(c.testsAfter)))
+	both := textdiff.Unified(c.path, string(c.before), string(c.after)) + textdiff.Unified(c.tests, string(c.testsBefore), string(c.testsAfter))
+	return visible.Lines(strings.TrimSuffix(both, "\n")) + "\n"
 }
 
 // write writes the files if the policy has not changed meanwhile, and keeps its old text.
