@@ -17,6 +17,11 @@ func Fitting(base, file *Schema) *Schema {
 	if base == nil || base.Location().Member([]byte("\x00")).Kind == FreeForm {
 		root.Additional = AdditionalAllowed
 	}
+	if base != nil {
+		if pruned, err := build(fitted(file.Root, base.Location(), true), file.Source); err == nil {
+			file = pruned
+		}
+	}
 	declared := file.Location().Properties()
 	for _, p := range file.Root.Properties {
 		if base == nil || base.fits(&declared[file.Location().Member([]byte(p.Name)).Property]) {
@@ -31,6 +36,27 @@ func Fitting(base, file *Schema) *Schema {
 		return nil // unreachable: every property was built before
 	}
 	return s
+}
+
+// fitted returns the declarations below the parameters of a file without the members that the tool's schema
+// does not have.
+func fitted(n *Node, base *Location, root bool) *Node {
+	c := *n
+	c.Properties = nil
+	for _, p := range n.Properties {
+		m := base.Member([]byte(p.Name))
+		switch {
+		case m.Kind == DeclaredName || m.Kind == FreeForm:
+			p.Node = fitted(p.Node, m.Location, false)
+		case !root && (!base.unknown || m.Kind == Forbidden):
+			continue
+		}
+		c.Properties = append(c.Properties, p)
+	}
+	if n.Items != nil && base.items != nil {
+		c.Items = fitted(n.Items, base.items, false)
+	}
+	return &c
 }
 
 // fits reports whether a parameter of a file is compatible with the schema.
