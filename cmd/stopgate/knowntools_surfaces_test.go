@@ -57,6 +57,9 @@ func rowCalls(t *knowntools.Tool, adapter bool) (calls []rowCall) {
 				continue
 			}
 			for i, value := range values {
+				if p.Members {
+					value = "[" + value + "]"
+				}
 				if p.Member != "" {
 					value = fmt.Sprintf("{%q:%s}", p.Member, value)
 				}
@@ -81,6 +84,9 @@ func declared(t *knowntools.Tool) string {
 		schema := `{"type":"string"}`
 		if p.Kind == knowntools.Value {
 			schema = `{}`
+		}
+		if p.Members {
+			schema = `{"type":"array","items":` + schema + `}`
 		}
 		if p.Member != "" {
 			schema = fmt.Sprintf(`{"type":"object","properties":{%q:%s}}`, p.Member, schema)

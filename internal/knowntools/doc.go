@@ -16,10 +16,11 @@
 //	harmless = true                 # no changes, no disclosure outside of the project
 //	effect = false                  # where it differs from what the class has: write, run and other
 //	source = "..."                  # where it differs from the product's
+//	varies = ["pattern"]            # values that a grant need not compare, see [Varying]
 //	parameters = { pattern = "value", path = "folder", "files[]" = "path", "files[].path" = "path" }
 //
 // "name[]" is a list of such values, "name.member" an object with such a member,
-// "name[].member" a list of them.
+// "name[].member" a list of them, "name[].member[]" one whose members are lists.
 // The kinds are those of [Kind], the classes those of [Class].
 //
 // A row that is found by the name of a tool alone gives only types that its parameters may

@@ -103,7 +103,7 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: no mistake was found", name)
 		}
 	}
-	p, found := knowntools.Parse("p.toml", []byte(head+"[[tool]]\nnames = [\"a\", \"b\"]\nclass = \"read\"\nstarters = { coding = [\"b\"] }\nparameters = { x = \"path\", \"y[].z\" = \"url\", \"o.m\" = \"command\" }\n"))
+	p, found := knowntools.Parse("p.toml", []byte(head+"[[tool]]\nnames = [\"a\", \"b\"]\nclass = \"read\"\nstarters = { coding = [\"b\"] }\nparameters = { x = \"path\", \"y[].z\" = \"url\", \"o.m\" = \"command\", \"l[].m[]\" = \"path\" }\n"))
 	if found.HasErrors() {
 		t.Fatal(found)
 	}
@@ -114,7 +114,7 @@ func TestParse(t *testing.T) {
 	for _, parameter := range p.Tools[0].Parameters {
 		got = append(got, parameter.String()+"="+parameter.Kind.Type())
 	}
-	if want := "x=path y[].z=url o.m=command"; strings.Join(got, " ") != want {
+	if want := "x=path y[].z=url o.m=command l[].m[]=path"; strings.Join(got, " ") != want {
 		t.Errorf("parameters %v, want %s", got, want)
 	}
 }

@@ -3,6 +3,7 @@ package knowntools
 import (
 	"bytes"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -101,4 +102,26 @@ func ForServer(server, tool string) *Tool {
 		}
 	}
 	return nil
+}
+
+// Varying returns the parameters of a tool whose values a grant may leave open, by the name of the tool and
+// of its server, "" for none: all rows of the name that have the parameter agree. A value of another
+// meaning in it, such as a path, is not left open.
+func Varying(tool, server string) (names []string) {
+	var rows []*Tool
+	if server == "" {
+		rows = ByName(tool)
+	} else if t := ForServer(server, strings.TrimPrefix(tool, server+"__")); t != nil {
+		rows = []*Tool{t}
+	}
+	for _, row := range rows {
+		for _, name := range row.Varies {
+			if !slices.Contains(names, name) && !slices.ContainsFunc(rows, func(other *Tool) bool {
+				return slices.ContainsFunc(other.Parameters, func(p Parameter) bool { return p.Name == name }) && !slices.Contains(other.Varies, name)
+			}) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
 }

@@ -140,6 +140,10 @@ func (p Parameter) schema() schema.Parameter {
 	}
 	if p.Member != "" {
 		member := value
+		if p.Members {
+			item := value
+			member = schema.Parameter{Type: []string{"array"}, Items: &item}
+		}
 		member.Name = p.Member
 		value = schema.Parameter{Type: []string{"object"}, Properties: []schema.Parameter{member}, Additional: &schema.AdditionalParameter{Allowed: true}}
 	}

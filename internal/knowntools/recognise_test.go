@@ -47,6 +47,9 @@ mode = "deny"
 					}
 					for i, want := range []stopgate.Mode{stopgate.Deny, stopgate.Unattended} {
 						value, declared := v[i], `{"type":"string"}`
+						if p.Members {
+							value, declared = "["+value+"]", `{"type":"array","items":`+declared+`}`
+						}
 						if p.Member != "" {
 							value, declared = fmt.Sprintf("{%q:%s}", p.Member, value), fmt.Sprintf(`{"type":"object","properties":{%q:%s}}`, p.Member, declared)
 						}

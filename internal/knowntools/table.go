@@ -129,6 +129,7 @@ func Parse(file string, text []byte) (*Product, diag.List) {
 			Harmless   bool            `toml:"harmless"`
 			Effect     *bool           `toml:"effect"`
 			Source     string          `toml:"source"`
+			Varies     []string        `toml:"varies"`
 			Parameters *tomltree.Value `toml:"parameters"`
 		} `toml:"tool"`
 	}
@@ -146,7 +147,7 @@ func Parse(file string, text []byte) (*Product, diag.List) {
 		Tools: make([]*Tool, 0, len(in.Tools)), byName: make(map[string]*Tool, len(in.Tools)),
 	}
 	for _, row := range in.Tools {
-		t := &Tool{Names: row.Names, Class: Class(row.Class), Harmless: row.Harmless, Effect: Class(row.Class).effect(), Source: row.Source, Product: p}
+		t := &Tool{Names: row.Names, Class: Class(row.Class), Harmless: row.Harmless, Effect: Class(row.Class).effect(), Source: row.Source, Varies: row.Varies, Product: p}
 		if row.Effect != nil {
 			t.Effect = *row.Effect
 		}
@@ -173,6 +174,11 @@ func Parse(file string, text []byte) (*Product, diag.List) {
 					mistake(e.Value, "parameter %s: %q is not a kind", e.Key, e.Value.Text)
 				}
 				t.Parameters = append(t.Parameters, parameter(e.Key, kind))
+			}
+		}
+		for _, name := range t.Varies {
+			if !slices.ContainsFunc(t.Parameters, func(p Parameter) bool { return p.Name == name && (p.Kind == Value || p.Members) }) {
+				mistake(doc.Root, "row %v: %s varies, and is not a value", t.Names, name)
 			}
 		}
 		p.Tools = append(p.Tools, t)

@@ -68,10 +68,12 @@ type Listed struct{ Starter, Name string }
 type Parameter struct {
 	Name string
 	// List reports that the argument is a list. Member names the member of an object, or of
-	// the objects in the list, that holds the value; "" if there is no object.
-	List   bool
-	Member string
-	Kind   Kind
+	// the objects in the list, that holds the value, or a list of values (Members); "" if there is
+	// no object.
+	List    bool
+	Member  string
+	Members bool
+	Kind    Kind
 }
 
 // String returns the parameter as the table writes it.
@@ -83,6 +85,9 @@ func (p Parameter) String() string {
 	if p.Member != "" {
 		s += "." + p.Member
 	}
+	if p.Members {
+		s += "[]"
+	}
 	return s
 }
 
@@ -90,6 +95,7 @@ func parameter(key string, kind Kind) Parameter {
 	p := Parameter{Kind: kind}
 	p.Name, p.Member, _ = strings.Cut(key, ".")
 	p.Name, p.List = strings.CutSuffix(p.Name, "[]")
+	p.Member, p.Members = strings.CutSuffix(p.Member, "[]")
 	return p
 }
 
@@ -105,6 +111,9 @@ type Tool struct {
 	// Effect reports that the tool changes something or sends something out: as the row states, else
 	// as its class has it.
 	Effect bool
+	// Varies are parameters whose values a person who lets the tool run again need not see again: all of
+	// them are about the same files, programs and servers.
+	Varies []string
 	// Source is the package and version, or the contract, that the row was read from.
 	Source  string
 	Product *Product

@@ -27,6 +27,7 @@ type knownTool struct {
 	Harmless   bool             `json:"harmless"`
 	Effect     bool             `json:"effect"`
 	Source     string           `json:"source"`
+	Varies     []string         `json:"varies,omitempty"`
 	Parameters []knownParameter `json:"parameters"`
 }
 
@@ -45,7 +46,7 @@ func writeKnownTools(out io.Writer, format cli.Format) error {
 			Hosts: append([]string{}, p.Hosts...), Servers: append([]string{}, p.Servers...), Includes: append([]string{}, p.Includes...),
 		}
 		for _, t := range p.Tools {
-			row := knownTool{Names: t.Names, Class: string(t.Class), Harmless: t.Harmless, Effect: t.Effect, Source: t.Source, Parameters: []knownParameter{}}
+			row := knownTool{Names: t.Names, Class: string(t.Class), Harmless: t.Harmless, Effect: t.Effect, Source: t.Source, Varies: t.Varies, Parameters: []knownParameter{}}
 			for _, p := range t.Parameters {
 				row.Parameters = append(row.Parameters, knownParameter{p.String(), string(p.Kind), p.Kind.Type()})
 			}
