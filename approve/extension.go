@@ -18,8 +18,8 @@ import (
 // Extension is a grant that a surface offers with a question. Its texts quote the call and are not
 // safe to print.
 type Extension struct {
-	// Name identifies the extension among those of its question: "directory", "subcommand", "host"
-	// or "exact".
+	// Name identifies the extension among those of its question: "directory", "subcommand", "host",
+	// "file", "tool" or "exact".
 	Name  string `json:"name"`
 	Title string `json:"title"` // "this directory: src/api"
 	// Wider is the Wider of the grant's [Scope].
@@ -47,7 +47,7 @@ func (e Entry) Extensions() []Extension {
 	var list []Extension
 	// The rule asks because a value is from elsewhere: another value would be, too.
 	if !slices.ContainsFunc(e.Origins, func(o stopgate.Origin) bool { return !o.Held }) {
-		for _, offers := range []func(Entry) (Extension, bool){subcommandOffer, commandDirectoryOffer, directoryOffer, hostOffer} {
+		for _, offers := range []func(Entry) (Extension, bool){subcommandOffer, commandDirectoryOffer, directoryOffer, hostOffer, variedOffer} {
 			x, ok := offers(e)
 			if !ok || slices.ContainsFunc(list, func(other Extension) bool { return other.Name == x.Name }) {
 				continue
@@ -82,7 +82,7 @@ func (e Entry) constant(wider []Value) string {
 	equal := false
 	for _, l := range e.Leaves {
 		switch {
-		case slices.ContainsFunc(wider, func(w Value) bool { return w.Pointer == l.Pointer }):
+		case slices.ContainsFunc(wider, func(w Value) bool { return w.Pointer == l.Pointer }), isOpened(wider, l):
 		case Content(l):
 			free = append(free, l.Pointer)
 		default:
@@ -90,8 +90,11 @@ func (e Entry) constant(wider []Value) string {
 		}
 	}
 	text := ""
+	if names := opened(wider); names != nil {
+		text = ", with any " + strings.Join(names, " and ")
+	}
 	if equal && wider != nil {
-		text = "; its other values stay the same"
+		text += "; its other values stay the same"
 	}
 	if free != nil {
 		text += "; any text in " + strings.Join(free, " and ")
@@ -129,6 +132,7 @@ func directoryOffer(e Entry) (x Extension, ok bool) {
 	for _, p := range pointers {
 		x.Wider = append(x.Wider, Value{Pointer: p, How: Below, Text: dir})
 	}
+	x.Wider = append(x.Wider, e.varied()...)
 	x.Name, x.Title = "directory", "this directory: "+dir
 	x.Sentence = fmt.Sprintf("%s runs unasked for every path in %s", e.Tool, dir)
 	x.Example = dir + "/" + another(path.Base(first))

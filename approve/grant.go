@@ -65,6 +65,9 @@ const (
 	// file below DIR, and "*" a plain name or the message of git commit.
 	Like How = "like"
 	Free How = "free" // any string
+	// Open is any value of a parameter, or none, without the paths, commands and URLs in it. It is possible
+	// for parameters that the table of known tools lets vary.
+	Open How = "open"
 )
 
 // Value is the condition of a grant on one leaf of the arguments.
@@ -89,8 +92,8 @@ type Scope struct {
 	AllSessions bool
 	For         time.Duration // 0: DefaultGrant
 	Limit       int           // uses, 0: no limit
-	// Wider widens single values, given by their pointer: to a directory, a host, or commands that
-	// are alike.
+	// Wider widens single values, given by their pointer: to a directory, a host, commands that
+	// are alike, or any value.
 	Wider []Value
 }
 
@@ -134,6 +137,9 @@ func newGrant(e Entry, s Scope, by string, now time.Time) (Grant, error) {
 		return Grant{}, fmt.Errorf("%w: what it touches is asked about every time", ErrNoGrant)
 	}
 	for _, l := range e.Leaves {
+		if isOpened(s.Wider, l) || isEmpty(l) && opened(s.Wider) != nil {
+			continue
+		}
 		v := Value{Pointer: l.Pointer, How: Equal, Text: l.JSON}
 		if Content(l) {
 			v.How, v.Text = Free, ""
@@ -141,6 +147,13 @@ func newGrant(e Entry, s Scope, by string, now time.Time) (Grant, error) {
 		g.Values = append(g.Values, v)
 	}
 	for _, w := range s.Wider {
+		if w.How == Open {
+			if w.Text != "" || !slices.Contains(e.varying(), w.Pointer) {
+				return Grant{}, fmt.Errorf("%w: %s of %s cannot be left open", ErrNoGrant, w.Pointer, e.Tool)
+			}
+			g.Values = append(g.Values, w)
+			continue
+		}
 		if err := g.widen(w, e.Leaves); err != nil {
 			return Grant{}, err
 		}
@@ -156,8 +169,9 @@ func Content(l gate.Leaf) bool {
 
 // widen replaces one value by a wider one that covers the call.
 func (g *Grant) widen(w Value, leaves []gate.Leaf) error {
-	for i, l := range leaves {
-		if l.Pointer != w.Pointer {
+	for _, l := range leaves {
+		i := slices.IndexFunc(g.Values, func(v Value) bool { return v.Pointer == w.Pointer })
+		if l.Pointer != w.Pointer || i < 0 {
 			continue
 		}
 		switch {
@@ -205,7 +219,7 @@ func (g Grant) covers(v gate.View, now time.Time) bool {
 	case !v.Complete, len(v.Missing) > 0, b.Objections != "", !g.live(now), verdict.Mode != stopgate.Ask, verdict.Code != g.Code, rule != g.Rule,
 		verdict.Code == stopgate.CodeRuleMatched && rule == "",
 		b.Principal != g.Principal, b.Session == "", g.Session != "" && b.Session != g.Session,
-		b.Result != "", b.Tool != g.Tool, b.Definition != g.Definition, b.Server != g.Server, !g.grantable(verdict.Floors), len(v.Leaves) != len(g.Values):
+		b.Result != "", b.Tool != g.Tool, b.Definition != g.Definition, b.Server != g.Server, !g.grantable(verdict.Floors):
 		return false
 	}
 	for _, name := range v.Asking {
@@ -215,15 +229,26 @@ func (g Grant) covers(v gate.View, now time.Time) bool {
 	}
 	wanted := make(map[string]Value, len(g.Values))
 	for _, w := range g.Values {
-		wanted[w.Pointer] = w
+		if w.How != Open {
+			wanted[w.Pointer] = w
+		}
 	}
 	for _, l := range v.Leaves {
 		w, ok := wanted[l.Pointer]
-		if !ok || !w.covers(l) {
+		switch {
+		case isEmpty(l) && opened(g.Values) != nil:
+		case ok && w.covers(l):
+			delete(wanted, l.Pointer)
+		case ok || !isOpened(g.Values, l):
 			return false
 		}
 	}
-	return true
+	return len(wanted) == 0
+}
+
+// leaves reports whether the condition leaves a leaf open.
+func (w Value) leaves(l gate.Leaf) bool {
+	return w.How == Open && l.Known && l.Type == "" && (l.Pointer == w.Pointer || strings.HasPrefix(l.Pointer, w.Pointer+"/"))
 }
 
 // wasAsked reports whether a rule or list that asks now was part of the question of the grant. A

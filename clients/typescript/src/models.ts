@@ -238,13 +238,13 @@ export type Approval = {
   readonly asking?: readonly string[];
   /** the grants to offer while the question waits, the most useful first */
   readonly extensions?: readonly {
-    readonly name: "directory" | "subcommand" | "host" | "exact";
+    readonly name: "directory" | "subcommand" | "host" | "file" | "tool" | "exact";
     readonly title: string;
     /** all calls that then run without a question */
     readonly sentence: string;
     readonly wider?: readonly {
       readonly pointer: string;
-      readonly how: "below" | "like";
+      readonly how: "below" | "like" | "open";
       readonly text?: string;
     }[];
     /** a value that then runs without a question; absent for the call itself */
@@ -274,7 +274,7 @@ export type Grant = {
   readonly code: string;
   readonly values: readonly {
     readonly pointer: string;
-    readonly how: "equal" | "below" | "words" | "like" | "free";
+    readonly how: "equal" | "below" | "words" | "like" | "free" | "open";
     readonly text?: string;
   }[];
   readonly by: string;

@@ -160,6 +160,8 @@ func (o *offer) render(s Style) []string {
 			p += " that begins with the words: " + visible.Text(w.Text)
 		case approve.Free:
 			p += " any text"
+		case approve.Open:
+			p += " any value"
 		default:
 			p += " = " + s.middle(jsonText(w.Text), b.room()-cells(p)-4)
 		}

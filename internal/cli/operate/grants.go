@@ -51,6 +51,8 @@ func grantLine(g approve.Grant) string {
 		switch v.How {
 		case approve.Free:
 			values = append(values, visible.Text(v.Pointer)+" free")
+		case approve.Open:
+			values = append(values, visible.Text(v.Pointer)+" any")
 		case approve.Equal:
 			values = append(values, visible.Text(v.Pointer)+" = "+visible.Elide(visible.Text(v.Text), 40))
 		default:

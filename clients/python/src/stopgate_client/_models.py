@@ -224,13 +224,13 @@ class Gate:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalExtensionWider:
     pointer: str
-    how: Literal["below", "like"]
+    how: Literal["below", "like", "open"]
     text: Optional[str] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalExtension:
-    name: Literal["directory", "subcommand", "host", "exact"]
+    name: Literal["directory", "subcommand", "host", "file", "tool", "exact"]
     title: str
     sentence: str
     wider: Optional[tuple[ApprovalExtensionWider, ...]] = None
@@ -303,7 +303,7 @@ class Approvals:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GrantValue:
     pointer: str
-    how: Literal["equal", "below", "words", "like", "free"]
+    how: Literal["equal", "below", "words", "like", "free", "open"]
     text: Optional[str] = None
 
 
