@@ -2,7 +2,8 @@ package learn_test
 
 import (
 	"context"
-	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -25,8 +26,9 @@ type dayOf struct {
 }
 
 // Two days with the policy of `stopgate start`: calls that were drawn before the rules, of programs that only
-// tests looked at. A person takes the first grant that is offered. On the second day the rules hold that
-// `stopgate learn` proposes after the first.
+// tests looked at, with one person who answers every question by itself, and one who takes the grant that is
+// offered for the second time in a conversation. On the second day the rules hold that `stopgate learn` proposes
+// after the first. The page docs/start.md has the numbers.
 func TestFirstDays(t *testing.T) {
 	days, err := corpus.Days(corpus.Path(t))
 	if err != nil {
@@ -42,11 +44,31 @@ func TestFirstDays(t *testing.T) {
 	}
 	found.System = "linux"
 	found.Installed(func(string) bool { return true })
-	text := found.Policy()
+	for _, person := range []struct {
+		name   string
+		grants bool
+		most   [2]int // questions that docs/start.md states: lower both when they become fewer
+	}{{"no grants", false, [2]int{57, 103}}, {"grants", true, [2]int{55, 39}}} {
+		for i, r := range twoDays(t, found.Policy(), days, person.grants) {
+			row := fmt.Sprintf("| %s | %s | %d | %d | %d | %d | %d | %d | %d | %d | %d |\n", person.name, []string{"first", "second"}[i],
+				r.calls, r.asked, r.session, r.safe, r.unsafe, r.granted, r.rules, r.denied, r.ranUnsafe)
+			t.Log(row)
+			if r.asked > person.most[i] {
+				t.Errorf("%s, day %d: %d questions, and no more than %d before: see docs/start.md", person.name, i+1, r.asked, person.most[i])
+			}
+			if r.denied > 0 || r.ranUnsafe > 0 {
+				t.Errorf("%s, day %d: %d calls that were safe are denied, %d unsafe ones run", person.name, i+1, r.denied, r.ranUnsafe)
+			}
+		}
+	}
+}
+
+// twoDays decides the calls of a day under a policy, and those of the next under what was learned by then.
+func twoDays(t *testing.T, text []byte, days [2][]corpus.Call, grants bool) (results [2]dayOf) {
+	t.Helper()
 	p := learn.Policy{Name: "stopgate.toml", Text: text, Options: policy.Options{Root: "/srv/proj", Home: "/home/u", Known: knowntools.Recognise}}
 	var rows []learn.Row
-	var results [2]dayOf
-	for i, day := range days {
+	for i := range days {
 		if i == 1 {
 			learned, err := learn.Propose(p, rows, learn.Options{})
 			if err != nil {
@@ -57,39 +79,36 @@ func TestFirstDays(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		rows = append(rows, liveThrough(t, &results[i], p, text, day, i)...)
-		r := results[i]
-		t.Logf("day %d: %d calls, %d questions (%d of recorded sessions, %d of safe commands, %d of unsafe ones), %d more answered by grants, %d denied, %d learned rules", i+1, r.calls, r.asked, r.session, r.safe, r.unsafe, r.granted, r.denied, r.rules)
-		// A recorded tool has a second form, without the path that the pack's table requires.
-		if r.denied > 3 || r.ranUnsafe > 0 {
-			t.Errorf("day %d: %d calls that were safe are denied, %d unsafe ones run", i+1, r.denied, r.ranUnsafe)
-		}
+		rows = append(rows, liveThrough(t, &results[i], p, text, days, i, grants)...)
 	}
+	return results
 }
 
-// liveThrough decides the calls of a day, in one conversation, and returns their rows.
-func liveThrough(t *testing.T, r *dayOf, p learn.Policy, text []byte, day []corpus.Call, n int) []learn.Row {
+// liveThrough decides the calls of a day and returns their rows. A recorded session is a conversation, and all
+// commands are another.
+func liveThrough(t *testing.T, r *dayOf, p learn.Policy, text []byte, days [2][]corpus.Call, n int, grants bool) []learn.Row {
 	t.Helper()
 	program, problems := policy.Compile([]policy.Source{{Name: p.Name, Text: text, Trusted: true}}, p.Options)
 	if program == nil {
 		t.Fatal(problems.Err())
 	}
-	session := []string{"monday", "tuesday"}[n]
-	calls := make([]approved.Call, len(day))
-	for i, c := range day {
-		calls[i] = approved.Call{Session: session, Tool: c.Tool, Args: c.Args, No: c.Safe != nil && !*c.Safe, By: "anna", At: approved.Start.AddDate(0, 0, n).Add(time.Duration(i) * time.Minute)}
-	}
-	g, err := approved.NewGranting(program, named(t, calls))
+	calls := callsOf(days[n], n)
+	g, err := approved.NewGranting(program, approved.Definitions(slices.Concat(callsOf(days[0], 0), callsOf(days[1], 1))), grants)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
-	if err := g.Say(ctx, calls[0].At, session, "Make the tests pass, and clean up."); err != nil {
-		t.Fatal(err)
-	}
+	began := map[string]bool{}
 	var rows []learn.Row
+	day := days[n]
 	for i, c := range calls {
+		if !began[c.Session] {
+			began[c.Session] = true
+			if err := g.Say(ctx, c.At, c.Session, "Make the tests pass, and clean up."); err != nil {
+				t.Fatal(err)
+			}
+		}
 		r.calls++
 		of, modes, err := g.Decide(ctx, []approved.Call{c})
 		if err != nil {
@@ -122,29 +141,12 @@ func liveThrough(t *testing.T, r *dayOf, p learn.Policy, text []byte, day []corp
 	return rows
 }
 
-// named returns definitions with the names of all parameters that a call has, and no types.
-func named(t *testing.T, calls []approved.Call) map[string]*stopgate.ToolDefinition {
-	t.Helper()
-	properties := map[string]map[string]any{}
-	for _, c := range calls {
-		var args map[string]any
-		if err := json.Unmarshal(c.Args, &args); err != nil {
-			t.Fatal(err)
-		}
-		if properties[c.Tool] == nil {
-			properties[c.Tool] = map[string]any{}
-		}
-		for name := range args {
-			properties[c.Tool][name] = map[string]any{}
-		}
+// callsOf returns the calls of a day, one a minute.
+func callsOf(day []corpus.Call, n int) []approved.Call {
+	calls := make([]approved.Call, len(day))
+	for i, c := range day {
+		session := fmt.Sprintf("day %d %s", n+1, c.Session)
+		calls[i] = approved.Call{Session: session, Tool: c.Tool, Args: c.Args, No: c.Safe != nil && !*c.Safe, By: "anna", At: approved.Start.AddDate(0, 0, n).Add(time.Duration(i) * time.Minute)}
 	}
-	all := map[string]*stopgate.ToolDefinition{}
-	for tool, p := range properties {
-		text, err := json.Marshal(map[string]any{"type": "object", "properties": p})
-		if err != nil {
-			t.Fatal(err)
-		}
-		all[tool] = &stopgate.ToolDefinition{Name: stopgate.ToolName(tool), Schema: text}
-	}
-	return all
+	return calls
 }

@@ -3,6 +3,7 @@ package approved
 import (
 	"context"
 	"maps"
+	"sync"
 	"time"
 
 	"github.com/stopgate/stopgate"
@@ -14,16 +15,17 @@ import (
 	"github.com/stopgate/stopgate/session"
 )
 
-// NewGranting returns a gate whose person takes the first grant that is offered with a question, where one
-// is, and answers yes to the others; calls with No are declined.
-func NewGranting(program *policy.Program, definitions map[string]*stopgate.ToolDefinition) (*Gate, error) {
+// NewGranting returns a gate with a person who declines calls with No and answers yes to the others. With
+// grants, the person takes the first grant that is offered with a question, if the same was offered with an
+// earlier question of the session.
+func NewGranting(program *policy.Program, definitions map[string]*stopgate.ToolDefinition, grants bool) (*Gate, error) {
 	g := &Gate{Program: program, Definitions: maps.Clone(definitions), args: map[stopgate.ProposalID][]byte{}}
 	state := kinds.Memory()
 	queue, err := approve.New(state, approve.Options{Notify: []approve.Notifier{present{}}, Now: func() time.Time { return g.call.At }})
 	if err != nil {
 		return nil, err
 	}
-	return g, g.open(state, granting{queue, g})
+	return g, g.open(state, granting{queue, g, grants, &offers{by: map[string]string{}}})
 }
 
 // Say adds a message of the person to a session, whose texts are complete.
@@ -42,7 +44,15 @@ func (present) Notify(context.Context, approve.Entry) error { return nil }
 // granting is a queue whose questions the person answers as soon as they are complete.
 type granting struct {
 	*approve.Queue
-	of *Gate
+	of      *Gate
+	grants  bool
+	offered *offers
+}
+
+// offers are the grants that were offered first, by session and sentence, with the question of each.
+type offers struct {
+	mu sync.Mutex
+	by map[string]string
 }
 
 // Abilities implements [gate.Approver]: somebody is there.
@@ -60,6 +70,23 @@ func (p granting) Approve(ctx context.Context, q *gate.Question) (gate.Answer, e
 	return p.Queue.Approve(ctx, q)
 }
 
+// again reports whether the person takes a grant.
+func (p granting) again(e approve.Entry, offers []approve.Extension) bool {
+	if !p.grants || len(offers) == 0 {
+		return false
+	}
+	key := string(e.Session) + " " + offers[0].Sentence
+	if offers[0].Name == "exact" { // the sentence names no values
+		key += " " + e.Binding.Args
+	}
+	p.offered.mu.Lock()
+	defer p.offered.mu.Unlock()
+	if p.offered.by[key] == "" {
+		p.offered.by[key] = e.ID
+	}
+	return p.offered.by[key] != e.ID
+}
+
 func (p granting) answer(open []approve.Entry) error {
 	ctx, call := context.Background(), p.of.call
 	for _, e := range open {
@@ -73,7 +100,7 @@ func (p granting) answer(open []approve.Entry) error {
 		case call.No:
 			reply.Kind = approve.No
 			_, err = p.Answer(ctx, e.ID, reply)
-		case len(offers) > 0:
+		case p.again(e, offers):
 			_, _, err = p.Grant(ctx, e.ID, reply, approve.Scope{Wider: offers[0].Wider})
 		default:
 			_, err = p.Answer(ctx, e.ID, reply)

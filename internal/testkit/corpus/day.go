@@ -27,6 +27,8 @@ type Call struct {
 	Tool string          // Bash, or the tool of the recorded session
 	Args json.RawMessage // as recorded
 	Safe *bool           // the label of a command; nil in the recorded session
+	// Session is the recorded session, "" for commands.
+	Session string
 }
 
 // A day of a coding agent has 200 calls: one whole recorded session, and labelled commands,
@@ -102,7 +104,7 @@ func recordedSessions(dir string) (sessions map[string][]Call, names []string, e
 		if err := json.Unmarshal(l.text, &c); err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", l.id, err)
 		}
-		sessions[c.Session] = append(sessions[c.Session], Call{ID: "session:" + l.id, Tool: c.Tool, Args: c.Args})
+		sessions[c.Session] = append(sessions[c.Session], Call{ID: "session:" + l.id, Tool: c.Tool, Args: c.Args, Session: c.Session})
 	}
 	return sessions, slices.Sorted(maps.Keys(sessions)), nil
 }
