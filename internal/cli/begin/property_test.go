@@ -53,7 +53,7 @@ func (l layout) settings() string {
 // Settings of any layout are byte for byte the same after start and stop; the settings of Gemini CLI and Qwen Code
 // have hooks and servers in one file.
 func TestSettingsOfAnyLayout(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newWorld(t, map[string]string{casesName: ""}) // the policy is not compiled for cases each time
 	property.Many(t, property.Cases(5, 12, 1000), func(rt *rapid.T) {
 		plain, commented := layout{rt, false}, layout{rt, true}
 		for name, text := range map[string]string{
