@@ -76,6 +76,9 @@ func (r *run) reach(k int, states uint64) {
 
 func (u *usage) grants(l *shell.Line, i int, where *Placeholders, names func() bool) bool {
 	c := &l.Commands[i]
+	if len(c.Words) > 1 && u.differs(&c.Words[1]) {
+		return false
+	}
 	r := run{usage: u, line: l, index: i, words: c.Words, where: where}
 	if n := len(c.Words) + 1 - len(r.few); n > 0 {
 		r.more = make([]uint64, n)
@@ -97,6 +100,24 @@ func (u *usage) grants(l *shell.Line, i int, where *Placeholders, names func() b
 			(u.anyOption(last) && !programs.TakesCode(c.Words[0].Text) || names != nil && names())
 	}
 	return u.close(*r.at(len(c.Words)))&(1<<len(u.elements)) != 0
+}
+
+// differs reports whether the word after the program is not the first that the usage wants there, as in
+// most usages of a program with subcommands.
+func (u *usage) differs(w *shell.Word) bool {
+	if !w.Literal || len(w.Text) > 1 && w.Text[0] == '-' {
+		return false
+	}
+	for i := range u.elements[1:] {
+		switch e := &u.elements[i+1]; e.kind {
+		case options:
+		case oneWord:
+			return !e.glob.match(w)
+		default:
+			return false
+		}
+	}
+	return false
 }
 
 // anyOption reports whether state p permits every option.
