@@ -4,7 +4,7 @@
 //
 // VERSION is the version as deploy/release spells it for npm.
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -27,6 +27,8 @@ function pack(manifest, fill) {
     writeFileSync(join(directory, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
     cpSync(license, join(directory, "LICENSE"));
     fill(directory);
+    // npm packs modes as they are, which depend on who compiled it.
+    for (const entry of readdirSync(directory, { recursive: true, withFileTypes: true })) chmodSync(join(entry.parentPath, entry.name), entry.isDirectory() ? 0o755 : 0o644);
     execFileSync("npm", ["pack", "--silent", "--ignore-scripts", "--pack-destination", out], { cwd: directory, stdio: ["ignore", "ignore", "inherit"] });
   } finally {
     rmSync(directory, { recursive: true });
