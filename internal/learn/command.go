@@ -44,7 +44,7 @@ func commands(line string) (texts [][]string, ok bool) {
 				return nil, false
 			}
 		}
-		if c.Piped && !programs.Readers.Has(words[0]) && !programs.Spreading.Has(words[0]) && !programs.Fed.Has(words[0]) {
+		if c.Stdin() && !programs.Readers.Has(words[0]) && !programs.Spreading.Has(words[0]) && !programs.Fed.Has(words[0]) {
 			return nil, false
 		}
 		texts = append(texts, words)
