@@ -8,6 +8,9 @@
 // dictionary, a digest, an id, a time or a number in binary, or plain bytes. Any text has a compact
 // form. It needs nothing but this package to be read: neither other rows nor a table.
 //
+// Over 600 rows of a coding agent, zstd with the same dictionary takes 6 % more bytes and two to three
+// times the processor time: most of a row are digests and ids, which are not like those of others.
+//
 // A text that begins with another byte than a version, as JSON does, is plain: Expand returns it as
 // it is. Stores of earlier versions are thus read without a change.
 package compact
