@@ -42,13 +42,14 @@ func Fitting(base, file *Schema) *Schema {
 // does not have.
 func fitted(n *Node, base *Location, root bool) *Node {
 	c := *n
-	c.Properties = nil
+	c.Properties, c.index = nil, nil // build prepares the copy
 	for _, p := range n.Properties {
 		m := base.Member([]byte(p.Name))
 		switch {
 		case m.Kind == DeclaredName || m.Kind == FreeForm:
 			p.Node = fitted(p.Node, m.Location, false)
 		case !root && (!base.unknown || m.Kind == Forbidden):
+			c.Required = slices.DeleteFunc(slices.Clone(c.Required), func(name string) bool { return name == p.Name })
 			continue
 		}
 		c.Properties = append(c.Properties, p)

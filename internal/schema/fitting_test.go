@@ -63,3 +63,42 @@ func TestFitting(t *testing.T) {
 		t.Error("something is left of nothing")
 	}
 }
+
+// Members of parameters that the tool does not have are left out at every depth. Those that follow
+// keep their own types, and nothing that is left out is required.
+func TestFittingOmitsMembers(t *testing.T) {
+	edit := schema.Parameter{Properties: []schema.Parameter{
+		{Name: "old", Type: []string{"string"}, Required: true}, {Name: "target", Type: []string{"path"}}, {Name: "new", Type: []string{"string"}},
+	}}
+	file, err := schema.FromParameters([]schema.Parameter{
+		{Name: "gone", Type: []string{"string"}}, {Name: "edits", Items: &edit}, {Name: "path", Type: []string{"path"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	base, _, err := schema.ParseJSON([]byte(`{"type":"object","properties":{"path":{"type":"string"},"edits":{"type":"array","items":{"type":"object","properties":{"new":{"type":"string"},"target":{"type":"string"}},"additionalProperties":false}}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fitting := schema.Fitting(base, file)
+	if _, err := schema.Overlay(base, fitting); err != nil {
+		t.Fatal(err)
+	}
+	root := fitting.Location()
+	if m := root.Member([]byte("path")); m.Kind != schema.DeclaredName || m.Location.Annotation() != schema.Path {
+		t.Errorf("path is not a path: %+v", m)
+	}
+	items := root.Member([]byte("edits")).Location.Items()
+	if m := items.Member([]byte("target")); m.Kind != schema.DeclaredName || m.Location.Annotation() != schema.Path {
+		t.Errorf("target is not a path: %+v", m)
+	}
+	if m := items.Member([]byte("new")); m.Kind != schema.DeclaredName || m.Location.Annotation() == schema.Path {
+		t.Errorf("new is %+v", m)
+	}
+	if m := items.Member([]byte("old")); m.Kind == schema.DeclaredName {
+		t.Error("old is declared, but the tool does not have it")
+	}
+	if !fitting.RequiresNothing() {
+		t.Error("a member that the tool does not have is required")
+	}
+}
