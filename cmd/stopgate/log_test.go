@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"database/sql"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -92,31 +94,54 @@ func seedStoreAt(at, gateName, name, text, calls string, now func() time.Time) e
 	return nil
 }
 
-// Proves S13, S25, M34: the store's chain shows a row that was changed behind its back.
+// Proves S13, S25, M34: verify shows a row that was changed behind the store's back, and columns that no longer find a row.
 func TestVerifyFindsAChangedStore(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "s.db")
-	err := seedStore(path, "", "p.toml", "version = 1\n[tools.t.policy]\nrun = \"deny\"\n", "s1 t {}\ns1 t {}\n")
-	if err != nil {
-		t.Fatal(err)
+	flip := func(seq int) func(*sql.DB) error {
+		return func(db *sql.DB) error {
+			var packed []byte
+			if err := db.QueryRow("SELECT packed FROM audit_rows WHERE seq = ?", seq).Scan(&packed); err != nil {
+				return err
+			}
+			packed[len(packed)/2] ^= 1
+			_, err := db.Exec("UPDATE audit_rows SET packed = ? WHERE seq = ?", packed, seq)
+			return err
+		}
 	}
-	before, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
+	do := func(text string) func(*sql.DB) error {
+		return func(db *sql.DB) error {
+			_, err := db.Exec(text)
+			return err
+		}
 	}
-	changed := strings.Replace(string(before), `"status":"denied"`, `"status":"Denied"`, 1)
-	if changed == string(before) {
-		t.Fatal("the row is not where the test looks for it")
-	}
-	if err := os.WriteFile(path, []byte(changed), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	var out, talk strings.Builder
-	if code := run([]string{"log", "verify", path}, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &talk}); code != cli.ExitTrouble {
-		t.Errorf("exit code %d", code)
-	}
-	if !strings.Contains(out.String(), "hash does not fit") {
-		t.Errorf("output %s%s", &out, &talk)
+	for name, c := range map[string]struct {
+		change func(*sql.DB) error
+		want   string
+	}{
+		"nothing":   {do("SELECT 1"), ""},
+		"a row":     {flip(1), "chain is broken at line"},
+		"the last":  {flip(2), "NOT WHOLE"},
+		"its class": {do(`UPDATE audit_classes SET members = replace(members, '"status":"denied"', '"status":"Denied"')`), `"status":"Denied"`},
+		"no class":  {do("UPDATE audit_rows SET class = NULL WHERE seq = 2"), "row 2 does not fit the columns that find it: it has no class"},
+		"its time":  {do("UPDATE audit_rows SET time = 0 WHERE seq = 1"), "1970-01-01"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "s.db")
+			if err := seedStore(path, "", "p.toml", "version = 1\n[tools.t.policy]\nrun = \"deny\"\n", "s1 t {}\ns1 t {}\n"); err != nil {
+				t.Fatal(err)
+			}
+			db, err := sql.Open("sqlite", path)
+			if err == nil {
+				err = errors.Join(c.change(db), db.Close())
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			var out, talk strings.Builder
+			code := run([]string{"log", "verify", path}, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &talk})
+			if want := c.want != ""; (code == cli.ExitTrouble) != want || !strings.Contains(out.String(), c.want) {
+				t.Errorf("exit code %d, output %s%s", code, &out, &talk)
+			}
+		})
 	}
 }
 

@@ -109,10 +109,12 @@ func (s *file) heads(ctx context.Context) ([]Head, error) {
 func (s *file) verify(ctx context.Context, c *Check) error {
 	v := audit.NewVerifier()
 	var broken error
-	_, err := s.lines(ctx, Mark{}, &Filter{}, func(line []byte) bool {
+	var misfits misfits
+	err := sqlite.Inspect(ctx, s.db, func(seq int64, line []byte, misfit string) bool {
 		if broken = v.Row(append(line, '\n')); broken != nil {
 			return false
 		}
+		misfits.add(seq, misfit)
 		c.found(v.Report().Head)
 		return true
 	})
@@ -126,6 +128,9 @@ func (s *file) verify(ctx context.Context, c *Check) error {
 	c.Spooled = spool.At(s.path).Waiting() > 0
 	if err := sqlite.CheckHead(ctx, s.db); err != nil {
 		return c.add(report, err)
+	}
+	if err := misfits.err(); err != nil {
+		return c.add(report, &database.DamagedError{Path: s.path, Err: err})
 	}
 	c.Changed, err = sqlite.ChangedArguments(ctx, s.db)
 	return c.add(report, err)

@@ -121,6 +121,6 @@ func ownerOf(session string) any {
 	if session == "" {
 		return nil
 	}
-	sum := sha256.Sum256([]byte(session))
+	sum := sha256.Sum256([]byte(readable(session)))     // as its line has it
 	return int64(binary.BigEndian.Uint64(sum[:]) >> 17) // six bytes of the file
 }
