@@ -2,14 +2,11 @@ package main
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -317,46 +314,6 @@ func TestResidentOfAnOldProgram(t *testing.T) {
 		}
 	}
 	h.serve()
-}
-
-// Proves FM9: more hooks at once than a resident takes all get the answers that they would
-// get alone, and each call has one row.
-func TestResidentOfMany(t *testing.T) {
-	n := 80
-	if testing.Short() {
-		n = 20
-	}
-	h := newHookHome(t, residentPolicy)
-	h.serve()
-	var all sync.WaitGroup
-	wrong := make([]error, n)
-	for i := range n {
-		all.Go(func() {
-			command, want := "ls", 0
-			if i%2 == 1 {
-				command, want = "rm x", 2
-			}
-			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-			defer cancel()
-			cmd := exec.CommandContext(ctx, h.program, "codex", "--policy", filepath.Join(h.dir, "policy.toml"), "--deadline", "1m")
-			cmd.Dir, cmd.Env = h.dir, atHome(h.dir)
-			cmd.Stdin = strings.NewReader(shellEvent(fmt.Sprint(command, " ", i), fmt.Sprint("m", i)))
-			out, err := cmd.CombinedOutput()
-			var exit *exec.ExitError
-			if got := cmd.ProcessState.ExitCode(); got != want || err != nil && !errors.As(err, &exit) {
-				wrong[i] = fmt.Errorf("%s %d: exit %d, not %d: %w\n%s", command, i, got, want, err, out)
-			}
-		})
-	}
-	all.Wait()
-	if err := errors.Join(wrong...); err != nil {
-		t.Error(err)
-	}
-	answered, left := h.counts()
-	rows := strings.Count(strings.Join(h.rows(), ""), `"kind":"decision"`)
-	if rows != n || answered == 0 {
-		t.Errorf("%d rows for %d calls; the resident answered %d and left %d", rows, n, answered, left)
-	}
 }
 
 // Proves S34, S47: after a grant a hook asks no question that it covers, in a process of its own and in a
