@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 
@@ -117,9 +118,32 @@ func (e *Evaluation) Explain() Explanation {
 		x.NotKnown = e.unknownPaths.Public()
 	}
 	for i := range e.plan.lists {
-		x.Lists = append(x.Lists, explainer{&e.decision}.list(i)...)
+		for _, l := range (explainer{&e.decision}).list(i) {
+			x.Lists = once(x.Lists, l)
+		}
 	}
 	return x
+}
+
+// once appends a list, unless a guard has the same explanation already: its evaluations with the types of the
+// policy and with those of the known tool often agree. The one that the verdict names is kept.
+func once(all []ListExplanation, x ListExplanation) []ListExplanation {
+	same := func(y ListExplanation) bool {
+		if x.Layer != stopgate.LayerGuard || y.Layer != x.Layer || y.Rules[0].Ref != x.Rules[0].Ref {
+			return false
+		}
+		a, b := x.Rules[0], y.Rules[0]
+		a.Named, b.Named = false, false
+		return reflect.DeepEqual(a, b)
+	}
+	i := slices.IndexFunc(all, same)
+	if i < 0 {
+		return append(all, x)
+	}
+	if x.Named {
+		all[i] = x
+	}
+	return all
 }
 
 // explainer explains the results of lists.

@@ -21,18 +21,7 @@ func ExplainText(a Answer, x eval.Explanation) string {
 	if x.NotKnown != "" && a.Code != stopgate.CodePathNotKnown {
 		fmt.Fprintf(&b, "  not known %s\n", x.NotKnown)
 	}
-	printed := map[string]bool{}
 	for _, list := range x.Lists {
-		// The lists of a guard for parameters of the policy and for those of the known tool are often the same.
-		counts := list.Named
-		list.Named = false
-		var plain strings.Builder
-		explainList(&plain, list)
-		if printed[plain.String()] {
-			continue
-		}
-		printed[plain.String()] = true
-		list.Named = counts
 		b.WriteByte('\n')
 		explainList(&b, list)
 	}
