@@ -46,6 +46,9 @@ var values = map[knowntools.Kind][2]string{
 
 // argument returns a parameter with a value as JSON.
 func argument(p knowntools.Parameter, value string) string {
+	if p.Members {
+		value = "[" + value + "]"
+	}
 	if p.Member != "" {
 		value = fmt.Sprintf("{%q:%s}", p.Member, value)
 	}

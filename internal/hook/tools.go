@@ -49,13 +49,16 @@ func (h *Host) contract(e *Event) contract {
 		return contract{t, true}
 	}
 	more := *usualParameters
-	has := func(name string) bool {
-		return slices.ContainsFunc(more.Parameters, func(p knowntools.Parameter) bool { return p.Name == name })
-	}
+	more.Parameters = slices.Clone(more.Parameters)
 	for _, row := range knowntools.ByName(e.toolName()) {
 		for _, p := range row.Parameters {
-			if p.Kind.Type() != "string" && !has(p.Name) {
-				more.Parameters = append(slices.Clip(more.Parameters), p)
+			i := slices.IndexFunc(more.Parameters, func(q knowntools.Parameter) bool { return q.Name == p.Name })
+			switch {
+			case p.Kind.Type() == "string":
+			case i < 0:
+				more.Parameters = append(more.Parameters, p)
+			case p.Kind == knowntools.Folder && more.Parameters[i].List:
+				more.Parameters[i] = p // one path or several
 			}
 		}
 	}
@@ -109,8 +112,11 @@ func (t contract) definition(name stopgate.ToolName) *stopgate.ToolDefinition {
 	for _, p := range t.Parameters {
 		schema = append(jsonstream.AppendQuote(schema, p.Name), ':')
 		open, end := "", ""
+		if p.Members {
+			open, end = `{"type":"array","items":`, `}`
+		}
 		if p.Member != "" {
-			open, end = `{"type":"object","properties":{`+string(jsonstream.AppendQuote(nil, p.Member))+`:`, `}}`
+			open, end = `{"type":"object","properties":{`+string(jsonstream.AppendQuote(nil, p.Member))+`:`+open, end+`}}`
 		}
 		if p.List {
 			open, end = `{"type":"array","items":`+open, end+`}`
