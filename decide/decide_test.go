@@ -273,8 +273,10 @@ func TestGrants(t *testing.T) {
 		d.wants(d.do("anna", "POST", "/v1/approvals/"+question, `{"answer":"approve","grant":`+bad+`}`), 400, "bad_grant")
 	}
 	d.wants(d.do("anna", "POST", "/v1/approvals/"+question, `{"answer":"approve","grant":{"wider":[{"pointer":"/path","how":"below","text":"lib"}]}}`), 422, "no_grant")
-	d.wants(d.do("anna", "GET", "/v1/approvals/"+question, ""), 200, `"extensions":[{"name":"directory","title":"this directory: docs","wider":[{"pointer":"/path","how":"below","text":"docs"}]`,
-		`"sentence":"write runs unasked for every path in docs","example":"docs/another"},{"name":"exact"`)
+	d.wants(d.do("anna", "GET", "/v1/approvals/"+question, ""), 200, `"extensions":[`+
+		`{"name":"directory","title":"this directory: docs","wider":[{"pointer":"/path","how":"below","text":"docs"},{"pointer":"/content","how":"open"}],"sentence":"write runs unasked for every path in docs, with any /content","example":"docs/another"},`+
+		`{"name":"file","title":"this file: docs/a","wider":[{"pointer":"/content","how":"open"}],"sentence":"write runs unasked for docs/a, with any /content; its other values stay the same"},`+
+		`{"name":"exact","title":"exactly this","sentence":"write runs unasked with the same values"}]`)
 	d.wants(d.do("anna", "POST", "/v1/approvals/"+question, `{"answer":"approve","grant":{"extension":"host"}}`), 422, "no_grant")
 	a := d.wants(d.do("anna", "POST", "/v1/approvals/"+question,
 		`{"answer":"approve","grant":{"seconds":60,"uses":5,"wider":[{"pointer":"/path","how":"below","text":"docs"}]}}`), 200, `"limit":5`)

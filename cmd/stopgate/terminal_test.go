@@ -198,9 +198,10 @@ func TestGrantAtATerminal(t *testing.T) {
 	s := newAPI(t)
 	answered := s.proposes(t)
 	x := atTerminal(t, s, "approvals", "answer", "--policy", "p.toml", s.waiting(t))
-	code := x.sees(`a (\d{4}) 1 +run it, and do not ask again: exactly this`)[1]
-	x.sees(`> `)
-	x.types("a " + code + " 1")
+	code := x.sees(`a (\d{4}) 1 +run it, and do not ask again: this file: README\s+` +
+		`fs_create_file runs unasked for README, with any /content; its other values stay the same\s+` +
+		`a \d{4} 2 +run it, and do not ask again: exactly this\s+fs_create_file runs unasked with the same values\s+> `)[1]
+	x.types("a " + code + " 2")
 	x.sees("approved")
 	x.ends(cli.ExitOK)
 	for _, done := range []<-chan map[string]any{answered, s.proposes(t)} {

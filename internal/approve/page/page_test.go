@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -278,11 +279,19 @@ func TestOffers(t *testing.T) {
 		e.Leaves = []gate.Leaf{{Pointer: "/path", Type: "path", Known: true, JSON: `"src/api/a.ts"`}}
 	})
 	at := "/approvals/" + e.ID
-	v := s.wants(s.get(at), 200, `value="always-directory">this directory: src/api</button>`, "runs unasked for every path in src/api\nfor example src/api/another.ts", `value="always-exact"`)
+	const note = `<pre class="note">`
+	v := s.wants(s.get(at), 200,
+		`value="always-directory">this directory: src/api</button>`+note+"write_file runs unasked for every path in src/api, with any /content\nfor example src/api/another.ts</pre>",
+		`value="always-file">this file: src/api/a.ts</button>`+note+"write_file runs unasked for src/api/a.ts, with any /content; its other values stay the same</pre>",
+		`value="always-exact">exactly this</button>`+note+"write_file runs unasked with the same values</pre>")
+	if n := strings.Count(v.text, `value="always-`); n != 3 {
+		t.Errorf("%d grants are offered", n)
+	}
 	s.wants(s.send("POST", at, v.form("always-host")), 422, "Nothing was answered")
 	s.wants(s.send("POST", at, s.get(at).form("always-directory")), 303)
 	grants, err := s.queue.Grants(t.Context(), approve.GrantFilter{})
-	if err != nil || len(grants) != 1 || grants[0].Values[0] != (approve.Value{Pointer: "/path", How: approve.Below, Text: "src/api"}) {
+	wanted := []approve.Value{{Pointer: "/path", How: approve.Below, Text: "src/api"}, {Pointer: "/content", How: approve.Open}}
+	if err != nil || len(grants) != 1 || !slices.Equal(grants[0].Values, wanted) {
 		t.Fatalf("%+v %v", grants, err)
 	}
 }
