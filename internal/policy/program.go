@@ -65,6 +65,9 @@ func Compile(sources []Source, o Options) (*Program, diag.List) {
 	p := &Program{policies: eval.New(layers, o.UnknownTool).Knowing(o.Known), rollout: o.Rollout}
 	p.hash = p.identify()
 	p.readTexts(o.Known)
+	for _, l := range layers {
+		l.File.Compact()
+	}
 	return p, all
 }
 

@@ -76,6 +76,7 @@ const (
 
 // condition reads arg, or on in a guard, and exactly one matcher (D25-28) with its further keys.
 func (p *ruleParser) condition(t *tomltree.Value, at place) (c syntax.Condition, ok bool) {
+	c.ConditionKeys = new(syntax.ConditionKeys)
 	arg, on := t.Get("arg"), t.Get("on")
 	var matcher *tomltree.Entry
 	single := true
@@ -162,6 +163,9 @@ func matcherHint(e *tomltree.Entry) string {
 
 // pointer reads a JSON Pointer that names a parameter (D25-12, K22).
 func (p *reader) pointer(v *tomltree.Value) (jsonstream.Pointer, bool) {
+	if known := p.pointers[v.Text]; known != nil {
+		return known, true
+	}
 	pointer, err := jsonstream.ParsePointer(v.Text)
 	if err != nil {
 		at, message := v.Range, err.Error()
@@ -180,6 +184,10 @@ func (p *reader) pointer(v *tomltree.Value) (jsonstream.Pointer, bool) {
 		p.report(diag.BadPointer, v.Range, "the empty pointer names all arguments at once", "name a parameter: `\"/path\"`")
 		return nil, false
 	}
+	if p.pointers == nil {
+		p.pointers = make(map[string]jsonstream.Pointer)
+	}
+	p.pointers[v.Text] = slices.Clip(pointer)
 	return pointer, true
 }
 

@@ -30,12 +30,12 @@ var update = flag.Bool("update", false, "write what the golden files expect")
 // differ compares everything of two policies except positions.
 func differ(p, q *syntax.File) string {
 	return cmp.Diff(p, q,
-		cmpopts.IgnoreTypes(diag.Range{}, &tomltree.Value{}), cmpopts.EquateEmpty(),
+		cmpopts.IgnoreTypes(diag.Range{}, &tomltree.Value{}, &syntax.RuleKeys{}, &syntax.ConditionKeys{}), cmpopts.EquateEmpty(),
 		cmpopts.IgnoreUnexported(syntax.File{}, syntax.GateSettings{}, syntax.PathSettings{}, syntax.NamedList{},
 			syntax.ToolTable{}, syntax.RuleList{}, syntax.Rule{}, syntax.Condition{}, syntax.When{}),
 		cmpopts.IgnoreFields(syntax.File{}, "Name", "Tables", "Conditions", "Source", "Broken"),
 		cmpopts.IgnoreFields(syntax.GateSettings{}, "Written"), cmpopts.IgnoreFields(syntax.NamedList{}, "ValuesAt"),
-		cmpopts.IgnoreFields(syntax.ToolTable{}, "AlsoAt"), cmpopts.IgnoreFields(syntax.Condition{}, "ArgAt", "ValuesAt"),
+		cmpopts.IgnoreFields(syntax.ToolTable{}, "AlsoAt"),
 		cmp.Comparer(func(a, b *condition.Definition) bool { return a == b }),
 		cmpopts.SortSlices(func(a, b *syntax.ToolTable) bool { return a.Name < b.Name }), // legacy spellings are read last
 		cmp.Transformer("schema", func(s *schema.Schema) string {

@@ -15,7 +15,7 @@ import (
 func (p *reader) literal(v *tomltree.Value) (lit condition.Literal, ok bool) {
 	switch v.Kind {
 	case tomltree.String:
-		return condition.Literal{Kind: condition.LiteralString, Text: v.Text, JSON: string(jsonstream.AppendQuote(nil, v.Text))}, true
+		return stringLiteral(v.Text), true
 	case tomltree.Bool:
 		return condition.Literal{Kind: condition.LiteralBool, Text: v.Text, JSON: v.Text}, true
 	case tomltree.Integer, tomltree.Float:
@@ -33,6 +33,15 @@ func (p *reader) literal(v *tomltree.Value) (lit condition.Literal, ok bool) {
 	}
 	p.report(diag.WrongType, v.Range, "JSON has no dates", "write `"+tomltree.Quote(v.Text)+"`")
 	return lit, false
+}
+
+// stringLiteral returns a string as a literal. Without escapes its text and its JSON share memory.
+func stringLiteral(written string) condition.Literal {
+	quoted := string(jsonstream.AppendQuote(nil, written))
+	if inner := quoted[1 : len(quoted)-1]; inner == written {
+		written = inner
+	}
+	return condition.Literal{Kind: condition.LiteralString, Text: written, JSON: quoted}
 }
 
 // isNull reports whether a value is the spelling of null.

@@ -16,6 +16,7 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/lang/tomltree"
+	"github.com/stopgate/stopgate/jsonstream"
 )
 
 // Version is the version of the language that this package reads.
@@ -30,6 +31,7 @@ func Parse(conditions *condition.Table, name string, text []byte) (*syntax.File,
 		return nil, diags
 	}
 	p := new(parser)
+	p.noKeys = new(syntax.RuleKeys)
 	p.policy, p.diags = &syntax.File{Name: name, Conditions: conditions, Source: doc}, diags
 	p.matchers, p.options = conditions.Keys(), conditions.OptionKeys()
 	p.file(p.use(doc.Root))
@@ -49,6 +51,9 @@ type reader struct {
 	// mixed are the lists that the file writes as an array although a pack has one of the name.
 	mixed   map[string]bool
 	options []string // the further keys that some conditions may have
+	noKeys  *syntax.RuleKeys
+	// pointers are those of conditions by their texts: thousands of rules may have one.
+	pointers map[string]jsonstream.Pointer
 }
 
 // ruleParser converts the TOML trees of rules and guards, sessionParser also those of session

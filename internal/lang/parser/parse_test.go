@@ -10,7 +10,6 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/kinds"
-	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/parser"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 )
@@ -317,14 +316,5 @@ modle = "m"
 	}
 	if _, found := parser.Parse(kinds.Table(), "p.toml", []byte("version = 1\n[judge]\n")); !found.HasErrors() {
 		t.Error("a judge without a model is no mistake")
-	}
-}
-
-// The number of rules is bounded.
-func TestTooManyRules(t *testing.T) {
-	text := "version = 1\n[tools.t.policy]\nrun = [\n" + strings.Repeat("{mode='ask'},\n", 20_001) + "]"
-	p, list := parser.Parse(kinds.Table(), "big.toml", []byte(text))
-	if p == nil || len(list) != 1 || list[0].Code != diag.TooLarge {
-		t.Errorf("%v", list)
 	}
 }

@@ -75,7 +75,7 @@ func (p *ruleParser) ruleList(e *tomltree.Entry, kind syntax.ListKind) *syntax.R
 			list.Incomplete = true
 			return list
 		}
-		list.Rules = []*syntax.Rule{{Mode: m, Pos: e.Value.Range, Pack: p.packOf(e.Value.Range)}}
+		list.Rules = []*syntax.Rule{{Mode: m, Pos: e.Value.Range, Pack: p.packOf(e.Value.Range), RuleKeys: p.noKeys}}
 		return list
 	case e.Value.Kind != tomltree.Array:
 		p.wrongType(e, "a mode or an array of rules")
@@ -102,7 +102,7 @@ func (p *ruleParser) ruleList(e *tomltree.Entry, kind syntax.ListKind) *syntax.R
 // rule reads one rule or guard (D25-07, D25-28, K28).
 func (p *ruleParser) rule(t *tomltree.Value, index int, kind syntax.ListKind) (r *syntax.Rule, ok bool) {
 	before := len(p.diags)
-	r = &syntax.Rule{Index: index, Pos: t.Range, Pack: p.packOf(t.Range)}
+	r = &syntax.Rule{Index: index, Pos: t.Range, Pack: p.packOf(t.Range), RuleKeys: p.ruleKeys(t)}
 	own := ruleKeys
 	if kind == syntax.GuardList {
 		own = slices.Concat(guardKeys, ruleKeys)
@@ -117,7 +117,6 @@ func (p *ruleParser) rule(t *tomltree.Value, index int, kind syntax.ListKind) (r
 		p.below(t.Get("below"), r)
 	}
 	r.Match = p.quantifier(t.Get("match"))
-	r.MatchPos = writtenAt(t.Get("match"))
 	if r.MatchPos.IsValid() && len(r.Conditions) == 0 {
 		p.report(diag.BadCondition, r.MatchPos, "`match` without a condition says nothing", "")
 	}
@@ -143,13 +142,21 @@ func (p *ruleParser) rule(t *tomltree.Value, index int, kind syntax.ListKind) (r
 	p.mixedLists(r)
 	p.sameText(t.Get("same_text"), r)
 	r.AllowUnsafePrefix = p.flag(t.Get("allow_unsafe_prefix"))
-	r.OptOutPos = writtenAt(t.Get("allow_unsafe_prefix"))
 	for _, v := range p.texts(t.Get("ignores")) {
 		pointer, _ := p.pointer(v)
 		r.Ignores, r.IgnoresPos = append(r.Ignores, pointer), append(r.IgnoresPos, v.Range)
 	}
 	p.examples(t.Get("examples"), r)
 	return r, !p.diags[before:].HasErrors()
+}
+
+// ruleKeys returns where the keys of a rule are written. Most rules have none of them, and share one.
+func (p *reader) ruleKeys(t *tomltree.Value) *syntax.RuleKeys {
+	match, optOut := t.Get("match"), t.Get("allow_unsafe_prefix")
+	if match == nil && optOut == nil && t.Get("ignores") == nil {
+		return p.noKeys
+	}
+	return &syntax.RuleKeys{MatchPos: writtenAt(match), OptOutPos: writtenAt(optOut)}
 }
 
 // writtenAt returns the range of the value of a key, zero without the key.

@@ -285,7 +285,7 @@ func (p *ruleParser) dataCondition(t *tomltree.Value, key string) (syntax.Sessio
 		return syntax.SessionCondition{}, false
 	}
 	pointer, ok := p.pointer(at.Value)
-	c := syntax.Condition{Pos: t.Range}
+	c := syntax.Condition{ConditionKeys: new(syntax.ConditionKeys)}
 	if !p.matcher(matcher, &c) || !ok {
 		return syntax.SessionCondition{}, false
 	}
@@ -331,7 +331,7 @@ func (p *sessionParser) success(e *tomltree.Entry) *syntax.Success {
 		return &syntax.Success{Condition: &c}
 	case pattern != nil:
 		p.known(t, []string{"pattern"})
-		var c syntax.Condition
+		c := syntax.Condition{ConditionKeys: new(syntax.ConditionKeys)}
 		if !p.matcher(pattern, &c) {
 			return nil
 		}

@@ -162,20 +162,31 @@ type Rule struct {
 	Examples          []Example            // K36
 	Pos               diag.Range
 
+	*RuleKeys
+
+	parsed string // Meaning, as the file was parsed; "" in a compact file
+}
+
+// RuleKeys is where keys of a rule are written.
+type RuleKeys struct {
 	IgnoresPos          []diag.Range // of each of Ignores
 	MatchPos, OptOutPos diag.Range   // of match and allow_unsafe_prefix; zero where not written
-
-	parsed string // Meaning, as the file was parsed
 }
 
 // Condition is one matcher on one pointer, or on every parameter of a type.
 type Condition struct {
-	Arg              jsonstream.Pointer
-	On               string // guards: "path", "command", "url" or "string" instead of Arg
-	Every            bool   // arg = "*" in unless: every value of the arguments that is no list and no object
-	IgnoreBelow      bool   // guards on paths: ignore files that a command reads without naming them
-	Match            Quantifier
-	Spec             condition.Spec
+	Arg         jsonstream.Pointer
+	On          string // guards: "path", "command", "url" or "string" instead of Arg
+	Every       bool   // arg = "*" in unless: every value of the arguments that is no list and no object
+	IgnoreBelow bool   // guards on paths: ignore files that a command reads without naming them
+	Match       Quantifier
+	Spec        condition.Spec
+
+	*ConditionKeys
+}
+
+// ConditionKeys is where a condition is written.
+type ConditionKeys struct {
 	Pos              diag.Range // of the whole condition
 	ArgPos, ValuePos diag.Range
 

@@ -23,6 +23,14 @@ func (r *Rule) Identify(tool, list string) {
 	r.ID = stopgate.RuleID(hex.EncodeToString(sum[:16]))
 }
 
+// meaning returns the meaning of the rule as the file was parsed.
+func (r *Rule) meaning() string {
+	if r.parsed != "" {
+		return r.parsed
+	}
+	return r.Meaning()
+}
+
 // meaning collects the semantics of a policy as lines.
 type meaning struct{ out []byte }
 
@@ -104,7 +112,7 @@ func (f *File) meaning() []byte {
 	w.sources(f)
 	w.line("[guard]")
 	for _, g := range f.Guards {
-		w.line(g.parsed)
+		w.line(g.meaning())
 	}
 	for _, s := range f.Sessions {
 		w.line("[session] " + s.meaning())
@@ -145,7 +153,7 @@ func (w *meaning) list(key string, l *RuleList) {
 	}
 	w.line(key)
 	for _, r := range l.Rules {
-		w.line(r.parsed)
+		w.line(r.meaning())
 	}
 }
 

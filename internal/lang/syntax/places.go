@@ -12,6 +12,14 @@ func (r *Rule) Label() string { return fmt.Sprintf("rule %d", r.Index+1) }
 // CatchAll reports whether the rule matches every call.
 func (r *Rule) CatchAll() bool { return len(r.Conditions) == 0 && r.When == nil }
 
+// IgnorePos returns the range of one of the pointers that the rule ignores.
+func (r *Rule) IgnorePos(i int) (at diag.Range) {
+	if i < len(r.IgnoresPos) {
+		at = r.IgnoresPos[i]
+	}
+	return at
+}
+
 // SegmentRange returns the range of one segment of the condition's pointer.
 func (k *Condition) SegmentRange(n int) diag.Range {
 	if k.ArgAt == nil {

@@ -81,6 +81,13 @@ type Document struct {
 	Statements []*Statement
 }
 
+// Forget frees the tree. Values that were taken from it keep their ranges.
+func (d *Document) Forget() {
+	if d != nil {
+		d.Root, d.Statements = nil, nil
+	}
+}
+
 // Get returns the member of a table with this key, nil if there is none.
 func (v *Value) Get(key string) *Entry {
 	if v == nil {

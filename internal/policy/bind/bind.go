@@ -149,6 +149,6 @@ func (b *Binder) ignoresExist(l *List, r *syntax.Rule) {
 		if reach.Suggestion != "" {
 			hint = "did you mean `" + reach.Suggestion + "`?"
 		}
-		b.Report(diag.NoSuchParameter, r.IgnoresPos[i], fmt.Sprintf("%s ignores `%s` of %s: %s", r.Label(), pointer, l.Tool.Label(), reach.Problem), hint)
+		b.Report(diag.NoSuchParameter, r.IgnorePos(i), fmt.Sprintf("%s ignores `%s` of %s: %s", r.Label(), pointer, l.Tool.Label(), reach.Problem), hint)
 	}
 }

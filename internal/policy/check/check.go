@@ -42,6 +42,7 @@ type Prover func(b *bind.Binder, l *List)
 // against do not count: a file that is accepted is accepted in every project and for every
 // user, and its examples do not depend on where it is read.
 func File(f *syntax.File, o Options) diag.List {
+	f.Place()
 	c := &checker{Binder: &bind.Binder{File: f, Env: f.Environment(condition.Env{})}, options: o}
 	return c.check()
 }

@@ -147,7 +147,7 @@ func (c linter) uselessIgnores(l *List, r *bind.Rule, flagged map[string]bool) {
 			})
 		}
 		if !useful && l.Tool.Schema.Reach(pointer).Missing < 0 {
-			c.Report(diag.UselessOptOut, r.IgnoresPos[i], fmt.Sprintf("`%s` is nothing that %s leaves open", pointer, r.Label()), "remove it from `ignores`")
+			c.Report(diag.UselessOptOut, r.IgnorePos(i), fmt.Sprintf("`%s` is nothing that %s leaves open", pointer, r.Label()), "remove it from `ignores`")
 		}
 	}
 }

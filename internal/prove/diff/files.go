@@ -120,7 +120,7 @@ func difference(before, after policy.Source, o policy.Options, progress func(don
 	}
 	c := &comparer{before: p, after: q, options: o, out: &Difference{Complete: true, Assumed: assumed}, classes: make(map[string]*toolClass),
 		bindings: make(map[bindingKey]*eval.Binding), memory: &symbolic.Memory{}}
-	c.out.Same = syntax.Hash(fileOf(p)) == syntax.Hash(fileOf(q))
+	c.out.Same = p.Hash() == q.Hash()
 	if bytes.Equal(before.Text, after.Text) {
 		return c.out, old, new
 	}
