@@ -175,11 +175,11 @@ func (c *compiler) misfit(v *ToolPolicy, r *syntax.Rule, forMany bool) (reason s
 		if k.Spec.Kind == condition.Present {
 			continue
 		}
-		probe := cond{permissive: r.Mode.Permissive(), kind: k.Spec.Kind, ast: k, accompanied: true, origin: k.Spec.Row().Sources}
+		probe := cond{permissive: r.Mode.Permissive(), kind: k.Spec.Kind, ast: k, accompanied: true, origin: k.Spec.Row().Sources, env: &v.Layer.Env}
 		if len(reach.Locations) == 0 { // the schema does not describe it
 			continue
 		}
-		if !slices.ContainsFunc(reach.Locations, func(p *schema.Location) bool { return len(c.matchers.fit(&probe, p, v.Env).texts) > 0 }) {
+		if !slices.ContainsFunc(reach.Locations, func(p *schema.Location) bool { return c.matchers.fits(&probe, p) }) {
 			return k.Spec.Kind.String() + " does not fit the parameter " + k.Arg.String(), false
 		}
 	}
@@ -230,7 +230,7 @@ func (c *compiler) condition(v *ToolPolicy, r *syntax.Rule, k *syntax.Condition)
 	permissive := r.Mode.Permissive()
 	out := cond{
 		rule: int32(len(c.plan.rules)), list: int32(len(c.plan.lists)), bundle: -1, on: k.On, permissive: permissive, all: permissive,
-		kind: k.Spec.Kind, env: v.Env, command: -1, ast: k, origin: k.Spec.Row().Sources,
+		kind: k.Spec.Kind, env: &v.Layer.Env, command: -1, ast: k, origin: k.Spec.Row().Sources,
 	}
 	c.plan.origins = c.plan.origins || out.origin
 	for _, q := range []syntax.Quantifier{r.Match, k.Match} {

@@ -13,7 +13,8 @@ import (
 // reachKey is a pointer of a rule in a schema.
 type reachKey struct {
 	schema *schema.Schema
-	arg    string
+	arg    *string // by address, since equal pointers of a file are one
+	count  int
 }
 
 // reach returns the locations of a condition's pointer. It is cached, since thousands of rules may
@@ -22,7 +23,10 @@ func (c *compiler) reach(v *ToolPolicy, k *syntax.Condition) schema.Reach {
 	if k.Every {
 		return schema.Reach{Missing: -1, Locations: []*schema.Location{v.Schema.Location()}, Expanded: "*"}
 	}
-	key := reachKey{v.Schema, k.Arg.String()}
+	key := reachKey{v.Schema, nil, len(k.Arg)}
+	if len(k.Arg) > 0 {
+		key.arg = &k.Arg[0]
+	}
 	r, ok := c.reached[key]
 	if !ok {
 		r = v.Schema.Reach(k.Arg)
@@ -35,7 +39,7 @@ func (c *compiler) reach(v *ToolPolicy, k *syntax.Condition) schema.Reach {
 type bundleKey struct {
 	pointer, on     string
 	all, permissive bool
-	env             condition.Env
+	env             *condition.Env
 }
 
 // gather bundles the rules of a list, whose conditions begin at first, and adds every condition to

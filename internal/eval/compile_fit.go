@@ -47,7 +47,7 @@ func (g *grapher) fit(c int32, p *schema.Location) *fitting {
 		if k.permissive && k.on == "" {
 			g.linkRedirects(&k)
 		}
-		f = g.matchers.fit(&k, p, k.env)
+		f = g.matchers.fit(&k, p)
 		if f.first = literal.None; f.fits&(stringType|objectType) != 0 {
 			f.first = k.rule
 		}
@@ -73,24 +73,31 @@ func (g *grapher) linkRedirects(k *cond) {
 // fitBundle compiles the conditions of a bundle for a location, and their index.
 func (g *grapher) fitBundle(k *cond, p *schema.Location) *fitting {
 	b := &g.plan.bundles[k.bundle]
-	f := &fitting{index: index.New(!k.permissive, k.env), first: literal.None}
+	f := &fitting{index: index.New(!k.permissive, *k.env), first: literal.None}
+	one := *k
 	for i, c := range g.conditions[k.bundle] {
-		one := *k
 		one.kind, one.ast = c.Spec.Kind, c
-		fit := g.matchers.fit(&one, p, k.env)
-		f.fits |= fit.fits
-		if f.first == literal.None && fit.fits&(stringType|objectType) != 0 {
-			f.first = b.rules[i]
+		m := index.Member{ID: b.rules[i], Class: uint8(g.plan.rules[b.rules[i]].mode)}
+		fits := typeSet(0)
+		if texts := textsOf(&c.Spec); texts != nil {
+			fits = g.matchers.fitTexts(&one, p, texts, m, f.index)
+		} else {
+			fit := g.matchers.fit(&one, p)
+			fits, m.Readings = fit.fits, fit.texts
+			f.index.Add(m)
 		}
-		f.index.Add(index.Member{ID: b.rules[i], Class: uint8(g.plan.rules[b.rules[i]].mode), Readings: fit.texts})
+		f.fits |= fits
+		if f.first == literal.None && fits&(stringType|objectType) != 0 {
+			f.first = m.ID
+		}
 	}
 	f.index.Build()
 	return f
 }
 
-// fit compiles one condition for a location.
-func (all matchers) fit(k *cond, p *schema.Location, env condition.Env) *fitting {
-	target := condition.Target{}
+// targets calls f for every reading of the values of a condition at a location, while it returns true.
+func (k *cond) targets(p *schema.Location, f func(condition.Target) bool) {
+	target := condition.Target{ReadsJudged: k.readsJudged, WritesJudged: k.writesJudged}
 	known := true
 	for _, q := range p.Within() {
 		known = known && q.Types() != schema.AnyType
@@ -100,25 +107,87 @@ func (all matchers) fit(k *cond, p *schema.Location, env condition.Env) *fitting
 	if !known {
 		target.Type = 0
 	}
-	f := new(fitting)
 	if k.origin {
 		target.As = p.As()
 	}
-	target.ReadsJudged, target.WritesJudged = k.readsJudged, k.writesJudged
 	for _, a := range readings(k, p, known) {
 		target.Annotation, target.Paths = a, k.ast.On == "path" && a == schema.Command
 		target.Below = target.Paths && !k.ast.IgnoreBelow
 		if single := k.ast.Spec.Kind == condition.Reads || k.ast.Spec.Kind == condition.Writes; single && k.permissive && !k.accompanied {
 			continue
 		}
-		m, ok := all.compile(k.ast.Spec, target, !k.permissive, env)
-		if !ok {
-			continue
+		if !f(target) {
+			return
 		}
-		f.texts = append(f.texts, m)
-		f.fits |= typesOf(m.Fits())
 	}
+}
+
+// fit compiles one condition for a location.
+func (all matchers) fit(k *cond, p *schema.Location) *fitting {
+	f := new(fitting)
+	k.targets(p, func(t condition.Target) bool {
+		if m, ok := all.compile(k.ast.Spec, t, !k.permissive, k.env); ok {
+			f.texts, f.fits = append(f.texts, m), f.fits|typesOf(m.Fits())
+		}
+		return true
+	})
 	return f
+}
+
+// fits reports whether a condition fits a location.
+func (all matchers) fits(k *cond, p *schema.Location) (fits bool) {
+	texts := textsOf(&k.ast.Spec) != nil
+	k.targets(p, func(t condition.Target) bool {
+		if texts && index.HoldsTexts(&t) {
+			fits = match.Check(k.ast.Spec, t, !k.permissive, *k.env) == nil
+		} else {
+			_, fits = all.compile(k.ast.Spec, t, !k.permissive, k.env)
+		}
+		return !fits
+	})
+	return fits
+}
+
+// fitTexts adds a condition that compares with texts to an index. It is compiled only for readings
+// of which the index does not hold the texts themselves.
+func (all matchers) fitTexts(k *cond, p *schema.Location, texts []string, m index.Member, to *index.Index) (fits typeSet) {
+	k.targets(p, func(t condition.Target) bool {
+		if !index.HoldsTexts(&t) {
+			if reading, ok := all.compile(k.ast.Spec, t, !k.permissive, k.env); ok {
+				m.Readings, fits = append(m.Readings, reading), fits|typesOf(reading.Fits())
+			}
+			return true
+		}
+		compile := func() *match.Matcher {
+			reading, ok := all.compile(k.ast.Spec, t, !k.permissive, k.env)
+			if !ok { // a condition without its test would be weaker
+				panic("eval: a condition of kind " + k.kind.String() + " fits its parameter and does not compile") // unreachable: Check and Compile have one list of errors
+			}
+			return reading
+		}
+		if match.Check(k.ast.Spec, t, !k.permissive, *k.env) == nil {
+			m.Texts, fits = append(m.Texts, index.Texts{Target: t, Texts: texts, Prefix: k.kind == condition.Prefix, Compile: compile}), fits|stringType
+		}
+		return true
+	})
+	to.Add(m)
+	return fits
+}
+
+// textsOf returns the literals of a condition that compares strings with them and applies to nothing
+// else, nil for all others.
+func textsOf(s *condition.Spec) []string {
+	if s.Kind != condition.Const && s.Kind != condition.Enum && s.Kind != condition.Prefix {
+		return nil
+	}
+	texts := make([]string, 0, len(s.Values))
+	for i := range s.Values {
+		if s.Values[i].Kind != condition.LiteralString {
+			return nil
+		}
+		texts = append(texts, s.Values[i].Text)
+	}
+	return texts
 }
 
 // readings returns the annotations under which a condition reads the strings of a location. A guard

@@ -288,7 +288,7 @@ func (e explainer) condition(r, c, lane int32) ConditionExplanation {
 			return x
 		}
 		if !e.commandAt(x.Pointer) {
-			x.Readings = readingOf(ast.Spec, k.env, string(e.spine.pointer(st.value)))
+			x.Readings = readingOf(ast.Spec, *k.env, string(e.spine.pointer(st.value)))
 		}
 	}
 	return x

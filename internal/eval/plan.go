@@ -129,12 +129,12 @@ type cond struct {
 	permissive bool
 	sites      int32 // number of sites at which leaves can appear
 	kind       condition.Kind
-	want       bool   // of present
-	value      bool   // of present: null is no value
-	null       bool   // it names null
-	pointer    string // of the rule
-	expanded   string // the same with "*" for every array it crosses
-	env        condition.Env
+	want       bool              // of present
+	value      bool              // of present: null is no value
+	null       bool              // it names null
+	pointer    string            // of the rule
+	expanded   string            // the same with "*" for every array it crosses
+	env        *condition.Env    // of its file
 	origin     bool              // it looks at the origin of values
 	accepts    string            // of a permissive one: the values that satisfy it, for a model
 	suspects   bool              // it reads undeclared strings, and has no sites

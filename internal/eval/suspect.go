@@ -35,7 +35,7 @@ func (e *decision) suspect(r *rule) (condition.Suspect, bool) {
 	if !e.commandAt(string(e.spine.pointer(path))) {
 		return condition.Suspect{}, false
 	}
-	m, err := match.Compile(ast.Spec, condition.Target{Type: schema.String, Annotation: schema.Command, Paths: true}, true, k.env)
+	m, err := match.Compile(ast.Spec, condition.Target{Type: schema.String, Annotation: schema.Command, Paths: true}, true, *k.env)
 	if err != nil {
 		return condition.Suspect{}, false
 	}

@@ -139,7 +139,7 @@ func (s *suspecting) add(all matchers, c int32, k *cond) {
 	as := readsOf(k.on)
 	if as == asPath && !m.LooksAtOrigins() {
 		if s.paths == nil {
-			s.paths = index.New(true, k.env)
+			s.paths = index.New(true, *k.env)
 		}
 		s.paths.Add(index.Member{ID: c, Readings: []*match.Matcher{m}})
 		return

@@ -25,7 +25,7 @@ func (e *leafTests) explainable(c int32) {
 // uncertain returns in one line why a permissive condition failed for a string for which one of its
 // readings holds, "" if none does: then the value simply differs.
 func (e explainer) uncertain(k *cond, ast *syntax.Condition, pointer, value string) string {
-	env := k.env
+	env := *k.env
 	holdsAs := func(a schema.Annotation, restrictive bool) bool {
 		target := condition.Target{Type: schema.String, Annotation: a, Paths: ast.On == "path" && a == schema.Command}
 		m, err := match.Compile(ast.Spec, target, restrictive, env)

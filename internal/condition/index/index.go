@@ -21,6 +21,22 @@ type Member struct {
 	// A restrictive condition needs one of them to hold, a permissive one all. The first one
 	// evaluates everything else.
 	Readings []*match.Matcher
+	// Texts are further readings, which compare with texts and need no matcher.
+	Texts []Texts
+}
+
+// Texts is one reading of a condition of kind const, enum or prefix, which fits its target.
+type Texts struct {
+	Target condition.Target
+	Texts  []string
+	Prefix bool
+	// Compile compiles the condition, for a text that no look-up finds.
+	Compile func() *match.Matcher
+}
+
+// HoldsTexts reports whether the index looks up the texts of conditions on a target.
+func HoldsTexts(t *condition.Target) bool {
+	return t.Annotation == schema.None || t.Annotation == schema.Path && !t.Expands
 }
 
 // Index is a set of conditions of one polarity on the values at one location.
@@ -34,6 +50,7 @@ type Index struct {
 	sure        bool     // some members are decided before any text
 	plain       bool     // before the end of a text only the tree decides
 	single      []Member // whose path reading is evaluated separately
+	textPaths   bool     // a condition that compares paths with texts was added
 	sweeps      []*match.Matcher
 	unknown     []*match.Matcher // those that may not know a path
 	classes     []uint8          // by member
@@ -56,6 +73,7 @@ func (x *Index) Add(m Member) {
 		x.classes, x.readings = append(x.classes, 0), append(x.readings, 0)
 	}
 	x.classes[m.ID] = m.Class
+	only := len(m.Readings)+len(m.Texts) == 1
 	for _, r := range m.Readings {
 		texts, prefix, literals := literalsOf(r)
 		if r.Fits()&schema.String == 0 {
@@ -69,7 +87,7 @@ func (x *Index) Add(m Member) {
 			x.addUnknown(r)
 		}
 		if r.Annotation() != schema.None {
-			x.addPath(m, r)
+			x.addPath(m, r, only)
 			continue
 		}
 		if r.Kind() == condition.Pattern || r.Kind() == condition.Glob || r.Kind() == condition.Suffix {
@@ -85,13 +103,39 @@ func (x *Index) Add(m Member) {
 	if len(m.Readings) > 0 {
 		x.addValues(m.ID, m.Class, m.Readings[0])
 	}
+	for i := range m.Texts {
+		x.addTexts(m, &m.Texts[i], only)
+	}
+}
+
+// addTexts adds a reading without a matcher; only is set for the only one of its member.
+func (x *Index) addTexts(m Member, r *Texts, only bool) {
+	x.readings[m.ID]++
+	if r.Target.Annotation == schema.None {
+		for _, text := range r.Texts {
+			x.entries = append(x.entries, literal.Entry{Text: text, Prefix: r.Prefix, Member: m.ID, Class: m.Class})
+		}
+		return
+	}
+	if !x.textPaths { // the unknown facts of the others are the same
+		x.textPaths = true
+		if reading := r.Compile(); reading.MayBeUnknown() {
+			x.addUnknown(reading)
+		}
+	}
+	if x.restrictive || only {
+		x.late.Add(m.ID, m.Class)
+	}
+	if !x.paths.AddTexts(r.Texts, r.Prefix, m.ID) {
+		x.single = append(x.single, Member{ID: m.ID, Class: m.Class, Readings: []*match.Matcher{r.Compile()}})
+	}
 }
 
 // addPath adds a reading that is evaluated at the end of a value (K13). Until then a restrictive
 // condition may still hold, whatever its plain text reading is, and so may a permissive one without
 // other readings.
-func (x *Index) addPath(m Member, r *match.Matcher) {
-	if x.restrictive || len(m.Readings) == 1 {
+func (x *Index) addPath(m Member, r *match.Matcher, only bool) {
+	if x.restrictive || only {
 		x.late.Add(m.ID, m.Class)
 	}
 	if !x.paths.Add(r.Kind(), r.Written(), r.Test(), m.ID) {

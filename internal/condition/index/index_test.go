@@ -83,11 +83,32 @@ func newSet(r *rand.Rand, annotations []schema.Annotation) set {
 				m.Readings = append(m.Readings, one)
 			}
 		}
-		s.x.Add(m)
+		s.x.Add(withTexts(m, spec, [][]schema.Annotation{nil, {schema.None, schema.Path}, {schema.None}, {schema.Path}}[id%4]...))
 		s.members = append(s.members, m)
 	}
 	s.x.Build()
 	return s
+}
+
+// withTexts returns a member with the readings under some annotations as texts, if its condition
+// compares with nothing else.
+func withTexts(m index.Member, spec condition.Spec, as ...schema.Annotation) index.Member {
+	other := slices.ContainsFunc(spec.Values, func(l condition.Literal) bool { return l.Kind != condition.LiteralString })
+	if other || spec.Kind != condition.Const && spec.Kind != condition.Enum && spec.Kind != condition.Prefix {
+		return m
+	}
+	out := index.Member{ID: m.ID, Class: m.Class}
+	for _, one := range m.Readings {
+		target := condition.Target{Annotation: one.Annotation()}
+		if !slices.Contains(as, target.Annotation) {
+			out.Readings = append(out.Readings, one)
+			continue
+		}
+		out.Texts = append(out.Texts, index.Texts{
+			Target: target, Texts: one.Written(), Prefix: spec.Kind == condition.Prefix, Compile: func() *match.Matcher { return one },
+		})
+	}
+	return out
 }
 
 // satisfies evaluates one condition separately.

@@ -80,11 +80,11 @@ type node struct {
 
 func newPart(entries []Entry) *part {
 	t := &part{entries: slices.Clone(entries)}
-	slices.SortStableFunc(t.entries, func(a, b Entry) int {
+	slices.SortFunc(t.entries, func(a, b Entry) int {
 		if c := strings.Compare(a.Text, b.Text); c != 0 {
 			return c
 		}
-		return cmp.Compare(bit(b.Prefix), bit(a.Prefix))
+		return cmp.Or(cmp.Compare(bit(b.Prefix), bit(a.Prefix)), cmp.Compare(a.Member, b.Member))
 	})
 	for i, e := range t.entries {
 		for int(e.Member) >= len(t.at) {
@@ -101,6 +101,7 @@ func newPart(entries []Entry) *part {
 	}
 	t.nodes, t.letters = make([]node, 1, 2*len(t.entries)+1), make([]byte, 1, 2*len(t.entries)+1)
 	t.grow(0, 0, int32(len(t.entries)), 0)
+	t.nodes, t.letters = slices.Clone(t.nodes), slices.Clone(t.letters) // mostly far fewer than twice the entries
 	for i := range t.nodes[0].count {
 		n := t.nodes[0].children + i
 		t.first[t.letters[n]] = uint16(n) // at most 256 children, which follow the root

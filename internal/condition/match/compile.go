@@ -17,7 +17,7 @@ func Compile(s condition.Spec, t condition.Target, restrictive bool, env conditi
 
 // Check returns the error of Compile. For literals it does not build automata.
 func Check(s condition.Spec, t condition.Target, restrictive bool, env condition.Env) error {
-	if _, err := compile(condition.Request{Spec: s, Target: t, Restrictive: restrictive, Env: env, CheckOnly: true}); err != nil {
+	if _, err := build(condition.Request{Spec: s, Target: t, Restrictive: restrictive, Env: env, CheckOnly: true}); err != nil {
 		return err
 	}
 	return nil
@@ -26,13 +26,12 @@ func Check(s condition.Spec, t condition.Target, restrictive bool, env condition
 // compile checks a condition against the definition of its kind, and builds its tests. An argument
 // vector is evaluated as the equivalent command line ([condition.Value.ResetWords]).
 func compile(r condition.Request) (*Matcher, *condition.SpecError) {
-	if r.Target.Annotation == schema.Argv {
-		r.Target.Annotation = schema.Command
-	}
 	tests, err := build(r)
 	if err != nil {
-		err.Kind = r.Spec.Kind
 		return nil, err
+	}
+	if r.Target.Annotation == schema.Argv {
+		r.Target.Annotation = schema.Command
 	}
 	m := &Matcher{
 		kind: r.Spec.Kind, restrictive: r.Restrictive, annotation: r.Target.Annotation, env: r.Env,
@@ -51,6 +50,14 @@ func compile(r condition.Request) (*Matcher, *condition.SpecError) {
 }
 
 func build(r condition.Request) (tests condition.Tests, err *condition.SpecError) {
+	defer func() {
+		if err != nil {
+			err.Kind = r.Spec.Kind
+		}
+	}()
+	if r.Target.Annotation == schema.Argv {
+		r.Target.Annotation = schema.Command
+	}
 	d := r.Spec.Row()
 	if d.Types == 0 {
 		return tests, condition.Invalid(-1, "no such matcher", "")

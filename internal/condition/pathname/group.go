@@ -41,10 +41,20 @@ func (g *Group) Add(k condition.Kind, literals []string, test condition.TextTest
 			return false
 		case k == condition.Glob || k == condition.Suffix:
 			g.globs.addGlob(test.PathStates, member)
-		case !g.literals.add(&g.context, literals, k == condition.Prefix, member):
-			return false
+		default:
+			return g.AddTexts(literals, k == condition.Prefix, member)
 		}
 	default:
+		return false
+	}
+	g.all = append(g.all, member)
+	return true
+}
+
+// AddTexts adds a condition that compares with texts, in or below which a path is. It returns false,
+// without adding it, if the group does not support one of them.
+func (g *Group) AddTexts(texts []string, below bool, member int32) bool {
+	if !g.literals.add(&g.context, texts, below, member) {
 		return false
 	}
 	g.all = append(g.all, member)
