@@ -3,7 +3,7 @@
 #            client libraries against the gateway
 GO ?= go
 
-.PHONY: run build cross release release-programs release-sizes release-check release-test release-tools image site tools house playground prove clients test test-long agents servers peers evidence learning bench bench-gateway fuzz properties check clean
+.PHONY: run build cross release release-programs release-sizes release-check release-test release-tools image site tools house playground prove clients test test-long agents servers peers evidence learning bench bench-gateway bench-growth fuzz properties check clean
 
 run: build
 	./bin/stopgate demo
@@ -149,6 +149,10 @@ bench:
 # The gateway as users run it beside other proxies, in the page with the numbers: takes half an hour.
 bench-gateway: build peers
 	cd interop && $(GO) run ./gatewaybench -write ../docs/performance.md
+
+# What 1,000 to 20,000 rules cost, with the exponent of the growth: takes minutes.
+bench-growth:
+	$(GO) test ./internal/prove/diff -run '^$$' -bench Growth -benchtime 1x -timeout 1h
 
 FUZZTIME ?= 30s
 fuzz:
