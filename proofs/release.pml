@@ -104,7 +104,7 @@ begin:
 	if :: lockdown -> goto rollback :: !lockdown fi;
 #endif
 	/* SQL: SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint */
-	/* SQL: SELECT k.n, c.cell FROM unnest($1::bytea[], $2::bytea[]) WITH ORDINALITY AS k(owner, key, n) JOIN cells c */
+	/* SQL: SELECT k.n, c.packed FROM unnest($1::bytea[], $2::bytea[]) WITH ORDINALITY AS k(owner, key, n) JOIN cells c */
 	atomic {
 #ifdef SEED_TIME_OF_THE_GATE
 		if :: now = 0 :: now = 1 fi;
@@ -119,8 +119,8 @@ begin:
 	atomic { sent[g] = true; assert(row[g]) }
 #endif
 	/* SQL: UPDATE principals p SET head = n.head, last = n.last */
-	/* SQL: INSERT INTO facts(session, seq, at, fact) */
-	/* SQL: INSERT INTO cells(owner, key, at, cell)   and the record, COMMIT */
+	/* SQL: INSERT INTO facts(session, seq, at, packed) */
+	/* SQL: INSERT INTO cells(owner, key, at, packed)   and the record, COMMIT */
 	if
 	:: atomic {
 #ifdef SEED_ROW_WITHOUT_FACTS
