@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -64,6 +65,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	if p := (*Problem)(nil); errors.As(err, &p) {
 		r.out.write(appendProblem(nil, 0, p))
 	}
+	r.out.over.Store(true) // requests that end now have no frame after it
 	cancel(errEnds)
 	ended := make(chan struct{})
 	go func() {
@@ -190,23 +192,24 @@ type output struct {
 	failed context.CancelCauseFunc
 	mu     sync.Mutex
 	to     io.Writer
-	over   bool
+	over   atomic.Bool
 }
 
 func (o *output) write(frame []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.over {
+	if o.over.Load() {
 		return
 	}
 	if _, err := o.to.Write(frame); err != nil {
-		o.over = true
+		o.over.Store(true)
 		o.failed(err)
 	}
 }
 
+// end waits for a frame that is being written.
 func (o *output) end() {
+	o.over.Store(true)
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.over = true
 }
