@@ -46,8 +46,8 @@ func sessions(t *testing.T) (calls []approved.Call) {
 	return calls
 }
 
-// Learned from eight of nine recorded sessions, some questions of the ninth are saved, as many as docs/learn.md
-// states, and no verdict but an ask changes. Without STOPGATE_LONG two sessions are left out, with it each.
+// Learned from eight of nine recorded sessions, most questions of the ninth are saved, and no verdict but an
+// ask changes. Without STOPGATE_LONG two sessions are left out, with it each.
 func TestSessionsLeftOut(t *testing.T) {
 	plan := approved.Plan{Group: func(c approved.Call) string {
 		if os.Getenv("STOPGATE_LONG") == "" && c.Session < "17738399468" {
@@ -65,7 +65,7 @@ func TestSessionsLeftOut(t *testing.T) {
 			t.Errorf("%s: %d verdicts changed that were no questions", f.Name, f.Changed)
 		}
 	}
-	if all := approved.Sum(folds); all.Share() < 20 {
+	if all := approved.Sum(folds); all.Share() < 50 {
 		t.Errorf("%d of %d questions are saved", all.Saved, all.Asked)
 	}
 }

@@ -16,14 +16,16 @@
 //	same directory    paths below one directory
 //	same subcommand   a command with the same words and options, and another operand
 //	same host         URLs with the same scheme and host
-//	same tool         a tool that only looks, with other values of plain parameters
+//	same tool         a tool that only looks, with other values of plain parameters, or other words in those
+//	                  that the table of known tools lets vary
 //
 // Properties, for every policy and every list of rows:
 //
 //   - Under the policy with a proposal, every call that it covers runs unasked, no call of the rows that was
 //     refused runs unasked, and every verdict that is stricter than ask stays.
 //   - Only catch-all questions are generalised: a rule that asks under a condition is a question that
-//     somebody wanted. Its calls are learned exactly.
+//     somebody wanted. Its calls are learned exactly. A rule of a pack without a reason counts as the end of
+//     its list, also under a condition.
 //   - Calls that touch what other tools, guards, session policies or the floors ask about are not learned.
 //   - No value that looks like a secret is in a proposal.
 //   - Every proposal is judged by the evaluator itself: texts of rules decide nothing here.

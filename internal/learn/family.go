@@ -14,11 +14,19 @@ type family struct {
 	effect effect
 	width  width
 	free   []string // parameters that stay open in every rule
+	// varying are the parameters that the tool's row in the table of known tools lets vary.
+	varying []string
+}
+
+// varies reports whether other words in a parameter are the same action, as the table of known tools has it.
+func (f *family) varies(arg string, kind schema.Annotation) bool {
+	name, _, _ := strings.Cut(strings.TrimPrefix(arg, "/"), "/")
+	return kind == schema.None && slices.Contains(f.varying, name)
 }
 
 // without leaves out parameters that do not say what a call is about: where the tool looks, numbers and truth
-// values of which the approvals have several; where its own table names the parameters that matter, truth
-// values and texts that it does not name.
+// values of which the approvals have several; what a tool that writes may write, as the table of known tools
+// has it; where its own table names the parameters that matter, truth values and texts that it does not name.
 func (f *family) without(units []unit) []unit {
 	if f.effect == acts || units[0].words != nil {
 		return units
@@ -29,7 +37,8 @@ func (f *family) without(units []unit) []unit {
 		values := valuesOf(having, arg)
 		switch plain, name := having[0].leaf(arg).kind == schema.None, arg[strings.LastIndexByte(arg, '/')+1:]; {
 		case !plain, slices.ContainsFunc(having, func(u unit) bool { return u.wanted }):
-		case f.tool.own && !f.tool.states(arg) && (truths(values) || slices.Contains(texts, name) || contents(having, arg)),
+		case f.effect == writes && f.varies(arg, having[0].leaf(arg).kind),
+			f.tool.own && !f.tool.states(arg) && (truths(values) || slices.Contains(texts, name) || contents(having, arg)),
 			f.effect == looks && !f.tool.own && f.enough(having, len(values)) && numbers(values):
 			f.free = append(f.free, arg)
 		}
@@ -63,7 +72,7 @@ func numbers(values []value) bool {
 
 // drafts returns rules that together permit the units, as far as the approvals are enough for them.
 func (f *family) drafts(units []unit) []draft {
-	if units[0].wanted || f.effect == acts {
+	if units[0].wanted || f.effect == acts && len(f.varying) == 0 {
 		return f.exactly(units)
 	}
 	var drafts []draft
@@ -85,7 +94,7 @@ func (f *family) cut(units []unit, terms []term, drafts *[]draft) {
 		with(units, t)
 		return
 	}
-	if kind == schema.Path || kind == schema.URL {
+	if f.effect != acts && (kind == schema.Path || kind == schema.URL) {
 		groups := f.directories(units, arg)
 		if kind == schema.URL {
 			groups = f.hosts(units, arg)
@@ -99,7 +108,7 @@ func (f *family) cut(units []unit, terms []term, drafts *[]draft) {
 		}
 		return
 	}
-	if t, ok := f.like(units, arg, values); ok {
+	if t, ok := f.like(units, arg, kind, values); ok {
 		with(units, t)
 		return
 	}
@@ -158,7 +167,7 @@ func (f *family) open(units []unit, arg string, kind schema.Annotation, values [
 	case !known, !plain:
 		return term{}, false
 	case long && f.effect == writes:
-	case slices.Contains(texts, name) && f.width > exact && f.enoughTexts(units, len(values)):
+	case f.effect != acts && slices.Contains(texts, name) && f.width > exact && f.enoughTexts(units, len(values)):
 	default:
 		return term{}, false
 	}
@@ -186,8 +195,8 @@ func address(text string) bool {
 }
 
 // like reports whether the values are words or numbers of one kind that support permits to go on.
-func (f *family) like(units []unit, arg string, values []value) (term, bool) {
-	if f.width <= exact || f.effect != looks || !f.enough(units, len(values)) {
+func (f *family) like(units []unit, arg string, kind schema.Annotation, values []value) (term, bool) {
+	if f.width <= exact || f.effect != looks && !f.varies(arg, kind) || !f.enough(units, len(values)) {
 		return term{}, false
 	}
 	return alike(arg, values)

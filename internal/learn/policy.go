@@ -97,8 +97,8 @@ func (j *judge) mode(call stopgate.Call, args []byte) stopgate.Mode {
 	return m
 }
 
-// asks returns the position of the rule that asks about a call in the list of the file, and whether it has a
-// condition. It is not ok if something else than a rule of the file asks, which no rule of it can change.
+// asks returns the position of the rule that asks about a call in the list of the file, and whether somebody
+// wanted the question: the rule has a condition, and in a pack a reason. It is not ok if something else than a rule of the file asks, which no rule of it can change.
 func (j *judge) asks(e *eval.Evaluation) (at int, wanted, ok bool) {
 	v := e.Verdict()
 	if v.Mode != stopgate.Ask || v.Layer != stopgate.LayerRules || len(v.Floors) > 0 {
@@ -107,8 +107,12 @@ func (j *judge) asks(e *eval.Evaluation) (at int, wanted, ok bool) {
 	if v.Rule == nil {
 		return amend.End, false, v.Code == stopgate.CodeNoRuleMatched
 	}
-	if v.Rule.File != j.policy.Name && !strings.HasPrefix(v.Rule.File, "pack:") {
+	pack := strings.HasPrefix(v.Rule.File, "pack:")
+	if v.Rule.File != j.policy.Name && !pack {
 		return 0, false, false
+	}
+	if pack && v.Public == stopgate.CodeRuleMatched.Public() {
+		return v.Rule.Index, false, true
 	}
 	wanted = true
 	for _, l := range e.Explain().Lists {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/knowntools"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -47,6 +48,18 @@ func (t *toolCalls) expressible(terms []term) (kept []term, ok bool) {
 func (t *toolCalls) states(arg string) bool {
 	name, _, _ := strings.Cut(strings.TrimPrefix(arg, "/"), "/")
 	return slices.Contains(t.stated, name)
+}
+
+// varying returns the parameters that the rows of known tools let vary, for the servers of all calls.
+func (t *toolCalls) varying() (names []string) {
+	for i, k := range t.calls {
+		row := knowntools.Varying(string(t.name), string(k.call.Server))
+		if i == 0 {
+			names = slices.Clone(row)
+		}
+		names = slices.DeleteFunc(names, func(name string) bool { return !slices.Contains(row, name) })
+	}
+	return names
 }
 
 func truths(values []value) bool {

@@ -25,7 +25,7 @@ type unit struct {
 	words []string
 	// at is the index of the rule that asks, in the list of the file, or amend.End.
 	at int
-	// wanted reports that this rule has a condition, so that somebody wanted the question.
+	// wanted reports that somebody wanted the question: this rule has a condition, and in a pack a reason.
 	wanted bool
 }
 
