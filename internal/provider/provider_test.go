@@ -440,16 +440,7 @@ func TestEventTemplateRun(t *testing.T) {
 	}
 	learn := func(t *testing.T, unit string) *provider.EventTemplate {
 		t.Helper()
-		d := sse.NewDecoder(nil, sse.Limits{})
-		d.Feed([]byte(unit))
-		var ev sse.Event
-		if ok, err := d.Next(&ev); !ok || err != nil {
-			t.Fatal("no event", err)
-		}
-		root, err := jsonstream.Parse(ev.Data, jsonstream.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		ev, root := eventOf(t, unit)
 		var values []jsonstream.Value
 		for _, name := range []string{"b", "n", "p"} {
 			v, _ := root.Get(name)

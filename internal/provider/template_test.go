@@ -8,6 +8,21 @@ import (
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
+// eventOf reads a unit of a stream.
+func eventOf(t *testing.T, unit string) (ev sse.Event, root jsonstream.Value) {
+	t.Helper()
+	d := sse.NewDecoder(nil, sse.Limits{})
+	d.Feed([]byte(unit))
+	if ok, err := d.Next(&ev); !ok || err != nil {
+		t.Fatal("no event", err)
+	}
+	root, err := jsonstream.Parse(ev.Data, jsonstream.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ev, root
+}
+
 // Proves L2: of matching events the part that is left out, and nothing else, is missing in what is
 // kept, wherever values before and after it have another length, and a section is that of the last one.
 func TestEventTemplateOmit(t *testing.T) {
@@ -20,16 +35,7 @@ func TestEventTemplateOmit(t *testing.T) {
 		{"one with a point", `data: {"a":1,"cut":{"b":""},"usage":{"n":0,"deep":{"m":1},"f":1.6},"p":"y"}` + "\n\n", "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := sse.NewDecoder(nil, sse.Limits{})
-			d.Feed([]byte(unit))
-			var ev sse.Event
-			if ok, err := d.Next(&ev); !ok || err != nil {
-				t.Fatal("no event", err)
-			}
-			root, err := jsonstream.Parse(ev.Data, jsonstream.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			ev, root := eventOf(t, unit)
 			get := func(v jsonstream.Value, name string) jsonstream.Value {
 				m, _ := v.Get(name)
 				return m

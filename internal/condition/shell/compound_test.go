@@ -187,12 +187,7 @@ func TestCompoundInRealShells(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var shells []string
-	for _, name := range []string{"sh", "bash", "dash", "zsh"} {
-		if path, err := exec.LookPath(name); err == nil {
-			shells = append(shells, path)
-		}
-	}
+	shells := realShells(t)
 	rounds := 80
 	if os.Getenv("STOPGATE_LONG") != "" {
 		rounds = 3000

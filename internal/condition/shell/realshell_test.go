@@ -48,6 +48,20 @@ func workplace(t *testing.T) (dir string) {
 	return dir
 }
 
+// realShells returns the shells of this machine.
+func realShells(t *testing.T) (paths []string) {
+	t.Helper()
+	for _, name := range []string{"sh", "bash", "dash", "zsh"} {
+		if path, err := exec.LookPath(name); err == nil {
+			paths = append(paths, path)
+		}
+	}
+	if len(paths) == 0 {
+		t.Fatal("there is no shell")
+	}
+	return paths
+}
+
 // ran returns what a shell starts for a line: each command with its words in brackets, sorted.
 func ran(t *testing.T, dir, program, line string) []string {
 	t.Helper()
@@ -136,15 +150,7 @@ var linePieces = []string{
 // programs with the same words after expansion.
 func TestRealShells(t *testing.T) {
 	dir := workplace(t)
-	var shells []string
-	for _, name := range []string{"sh", "bash", "dash", "zsh"} {
-		if path, err := exec.LookPath(name); err == nil {
-			shells = append(shells, path)
-		}
-	}
-	if len(shells) == 0 {
-		t.Fatal("there is no shell")
-	}
+	shells := realShells(t)
 	lines := []string{
 		"ls src/*.go", "cat *.md", "head ~/x ~/*.go", "! grep x src/?.go", "CI=1 ls a | LC_ALL=C cat", "# list\nls \\\n  -la", "ls \\\n| cat", "cat <<'E'\n$(frob)\nE", "cat > out <<'E' && ls\nfrob `frob`\nE\nwc x",
 		"tee out <<\"E\"\n\tif (a != b) {}\nE", "grep -rn x --include=*.go src", "set -e\nls", "set -euo pipefail\nls; cat x",
@@ -212,12 +218,7 @@ func TestLoopsInRealShells(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var shells []string
-	for _, name := range []string{"sh", "bash", "dash", "zsh"} {
-		if path, err := exec.LookPath(name); err == nil {
-			shells = append(shells, path)
-		}
-	}
+	shells := realShells(t)
 	rounds := 80
 	if os.Getenv("STOPGATE_LONG") != "" {
 		rounds = 3000
