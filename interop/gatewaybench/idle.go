@@ -122,7 +122,7 @@ func (p *part) idle() (float64, error) {
 func (p *part) open(ctx context.Context, client *http.Client, n int) error {
 	t := traffic{Name: idleModel, Dialect: "chat", Stream: true}
 	for i := range n {
-		request, err := http.NewRequestWithContext(ctx, "POST", p.url+t.path(), strings.NewReader(t.request()))
+		request, err := http.NewRequestWithContext(ctx, "POST", p.url+t.path(), strings.NewReader(t.request(conversations.Add(1))))
 		if err != nil {
 			return err
 		}
