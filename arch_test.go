@@ -1,6 +1,7 @@
 package stopgate_test
 
 import (
+	"errors"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -449,6 +450,38 @@ func TestEveryPackageHasADocComment(t *testing.T) {
 	sort.Strings(missing)
 	if len(missing) > 0 {
 		t.Errorf("packages without a doc comment: %s", strings.Join(missing, ", "))
+	}
+}
+
+// What a build writes is not committed: every file is small, and none is a program.
+func TestNoProgramIsCommitted(t *testing.T) {
+	list, err := exec.Command("git", "ls-files", "-z").Output()
+	if err != nil {
+		t.Skip("not a checkout of git: ", err)
+	}
+	for name := range strings.SplitSeq(strings.TrimRight(string(list), "\x00"), "\x00") {
+		f, err := os.Open(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // removed and not yet committed
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, err := f.Stat()
+		if err != nil {
+			t.Fatal(err)
+		}
+		head := make([]byte, 4)
+		n, _ := f.Read(head)
+		f.Close()
+		if info.Size() > 1<<20 {
+			t.Errorf("%s has %d bytes: what is committed has at most 1 MiB", name, info.Size())
+		}
+		for _, magic := range []string{"MZ", "\x7fELF", "\xcf\xfa\xed\xfe", "\x00asm"} {
+			if strings.HasPrefix(string(head[:n]), magic) {
+				t.Errorf("%s is a program: builds go to bin/ or dist/", name)
+			}
+		}
 	}
 }
 

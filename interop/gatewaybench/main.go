@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -37,6 +38,10 @@ func fail(err error) {
 }
 
 func run(program string, rounds int, only, page string) error {
+	program, err := filepath.Abs(program) // it is started in another directory
+	if err != nil {
+		return err
+	}
 	dir, err := os.MkdirTemp("", "gatewaybench")
 	if err != nil {
 		return err
