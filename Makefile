@@ -9,15 +9,13 @@ run: build
 	./bin/stopgate demo
 	./bin/stopgate up
 
-# Without the tag gRPC brings pages that nobody sees, and with them 10 MB
-# (docs/dependencies.md).
 # stopgate-hook answers hooks: agents start it once for each call.
 #
 # Go itself writes the version and the revision of the checkout into the programs. VERSION
 # says it where there is no checkout, as in an image.
 VERSION ?=
 VCS := $(if $(VERSION),-buildvcs=false)
-BUILD = CGO_ENABLED=0 $(GO) build -tags grpcnotrace -trimpath $(VCS) -ldflags "-s -w $(if $(VERSION),-X github.com/stopgate/stopgate/internal/release.version=$(VERSION))"
+BUILD = CGO_ENABLED=0 $(GO) build -trimpath $(VCS) -ldflags "-s -w $(if $(VERSION),-X github.com/stopgate/stopgate/internal/release.version=$(VERSION))"
 
 BIN ?= bin/
 build:

@@ -580,6 +580,22 @@ func TestHookProgramStaysSmall(t *testing.T) {
 	}
 }
 
+// No command links packages whose initialization costs every start, also of `stopgate version`,
+// more than what they are needed for is worth: docs/dependencies.md has what is used instead.
+func TestProgramLinksNothingSlowToStart(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "./cmd/stopgate").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pkg := range strings.Fields(string(out)) {
+		for _, name := range []string{"google.golang.org/grpc", "github.com/grpc-ecosystem", "golang.org/x/net/trace", "html/template"} {
+			if pkg == name || strings.HasPrefix(pkg, name+"/") {
+				t.Errorf("cmd/stopgate links %s", pkg)
+			}
+		}
+	}
+}
+
 // What decides calls links no proof: they are for people who write policies. cmd/stopgate-hook leaves
 // a policy file that was not proved before to cmd/stopgate, which refuses rules that nothing reaches.
 func TestDecidingLinksNoProofs(t *testing.T) {

@@ -62,7 +62,7 @@ type hookBench struct {
 // it pays for; what was copied, or read from the disk, does not.
 func (h *hookBench) goBuild(b *testing.B, name, source string) {
 	linked := filepath.Join(b.TempDir(), name)
-	cmd := exec.Command("go", "build", "-tags", "grpcnotrace", "-trimpath", "-ldflags", "-s -w", "-o", linked, source)
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", linked, source)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		b.Fatalf("%v\n%s", err, out)

@@ -229,7 +229,7 @@ func (r *release) writePages() error {
 	}
 	r.pages = filepath.Join(r.scratch, "pages")
 	// Compiled as the programs are, so that the compiler has most of it.
-	_, err := r.output("env", "CGO_ENABLED=0", "GOFLAGS=", "go", "run", "-tags", "grpcnotrace", "-trimpath", "./internal/cli/commands/manpages", "-version", r.version.described, "-time", strconv.FormatInt(r.time.Unix(), 10), "-o", r.pages)
+	_, err := r.output("env", "CGO_ENABLED=0", "GOFLAGS=", "go", "run", "-trimpath", "./internal/cli/commands/manpages", "-version", r.version.described, "-time", strconv.FormatInt(r.time.Unix(), 10), "-o", r.pages)
 	return err
 }
 

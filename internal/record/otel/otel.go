@@ -18,7 +18,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -26,7 +25,7 @@ import (
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/gateway"
 	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
@@ -76,18 +75,11 @@ func Open(ctx context.Context, o Options) (*Tracer, error) {
 		return nil, fmt.Errorf("otel: sample is a part between 0 and 1, not %v", o.Sample)
 	}
 	if o.Exporter == nil {
-		settings := []otlptracehttp.Option{
-			otlptracehttp.WithTimeout(exportLimit), otlptracehttp.WithCompression(otlptracehttp.GzipCompression),
-			otlptracehttp.WithRetry(otlptracehttp.RetryConfig{Enabled: false}), // newer spans are in the queue by then
-			otlptracehttp.WithProxy(refuseRedirect),
+		to, err := openEndpoint(o)
+		if err != nil {
+			return nil, fmt.Errorf("otel: %w", err)
 		}
-		if o.Endpoint != "" {
-			settings = append(settings, otlptracehttp.WithEndpointURL(o.Endpoint+"/v1/traces"))
-		}
-		if len(o.Headers) > 0 {
-			settings = append(settings, otlptracehttp.WithHeaders(o.Headers))
-		}
-		exporter, err := otlptracehttp.New(ctx, settings...)
+		exporter, err := otlptrace.New(ctx, newCollector(to))
 		if err != nil {
 			return nil, fmt.Errorf("otel: %w", err)
 		}
@@ -103,16 +95,6 @@ func Open(ctx context.Context, o Options) (*Tracer, error) {
 	)
 	t.tracer = t.provider.Tracer("github.com/stopgate/stopgate", trace.WithInstrumentationVersion(o.Version))
 	return t, nil
-}
-
-// refuseRedirect is the proxy function of the client. It fails for redirected requests, because
-// spans must go only to the collector. A custom client would not load the certificates that the
-// environment names.
-func refuseRedirect(r *http.Request) (*url.URL, error) {
-	if r.Response != nil {
-		return nil, fmt.Errorf("the collector answered %s, which is not followed", r.Response.Status)
-	}
-	return http.ProxyFromEnvironment(r)
 }
 
 // Stats are the counters of a tracer since its start, in spans.
