@@ -7,8 +7,10 @@ import (
 	"github.com/stopgate/stopgate/internal/flow/kept"
 )
 
-// maxWaiting limits the arguments of the calls of one conversation that wait, in bytes.
-const maxWaiting = 1 << 20
+// maxWaiting limits the arguments of the calls of one conversation that wait, in bytes: as much as the
+// texts that an index keeps. Calls that wait count for the memory of the keeper, and an index of them
+// needs about as much: they evict no conversation that their index would not evict.
+const maxWaiting = 8 << 20
 
 // waiting are released calls that are not in the index yet, in their order. They change no view, but
 // how later messages and results are read ([flow.Reader]), before which they are added. Only memory

@@ -105,15 +105,34 @@ func (p *process) lost(c flow.Conversation) {
 	}
 }
 
-// The memory of calls that wait is bounded: those that are too long are read with their release.
+// The memory of calls that wait is bounded: long ones wait, and are all read with the release of one
+// that they have no room for.
 func TestWaitingCallsAreBounded(t *testing.T) {
 	p := newProcess(t, nil, 64<<20)
 	p.must(p.say(guessed, true, "one"))
-	long := strings.Repeat("x", 300<<10)
-	for _, c := range "abcd" {
+	long := strings.Repeat("x", 3<<20)
+	read := func() int { return strings.Count(p.entries(guessed), "call t") }
+	for _, c := range "ab" {
 		p.must(p.call(guessed, string(c)+long))
 	}
-	if got := strings.Count(p.entries(guessed), "call t"); got != 4 {
-		t.Errorf("%d calls of 1.2 MiB are read, want all 4", got)
+	if n := read(); n != 0 {
+		t.Errorf("%d calls of 6 MiB are read with their release, want none", n)
+	}
+	p.must(p.call(guessed, "c"+long))
+	if n := read(); n != 3 {
+		t.Errorf("%d calls of 9 MiB are read, want all 3", n)
+	}
+}
+
+// Calls that wait count for the memory of all conversations.
+func TestWaitingCallsCountForTheMemory(t *testing.T) {
+	p := newProcess(t, nil, 4<<20)
+	for _, id := range "abcd" {
+		c := flow.Conversation{Principal: "p", Session: "weak/1", ID: string(id)}
+		p.must(p.say(c, true, "one"))
+		p.must(p.call(c, strings.Repeat("x", 3<<20)))
+	}
+	if n := p.Conversations(); n != 1 {
+		t.Errorf("%d conversations with 3 MiB each in a memory of 4 MiB, want 1", n)
 	}
 }
