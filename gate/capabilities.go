@@ -30,6 +30,9 @@ type Capabilities struct {
 	// Texts, of a store, keeps the texts of sessions; nil if it keeps none. They are then lost
 	// with the process.
 	Texts flow.Store
+	// JoinsTexts, of a store with Texts: it writes [Change.Texts] with the facts of a change. A call is
+	// then released and added to the texts of its session in one step.
+	JoinsTexts bool
 	// Journal, of a store, reports whether the rows of a recorder are kept in the store's
 	// database: a decision and its facts are then written in one transaction (S25). nil
 	// where they are not.

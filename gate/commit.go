@@ -70,6 +70,7 @@ type commitment struct {
 	wrote      bool // the row, with the facts
 	rowLost    bool // the row is counted as lost, or spooled
 	spooled    bool // the latter
+	texts      bool // the texts of the session have the call
 	denial     denialCount
 	denialCode stopgate.Code // of a denial whose code is that of the limit
 	late       *pending      // the proposal that a person edited the call into in the step of the release
@@ -220,7 +221,7 @@ func (c *commitment) finished(ctx context.Context) {
 	args := out.Args
 	c.settle()
 	p.mu.Unlock()
-	if args != nil {
+	if args != nil && !c.texts {
 		p.addCall(ctx, args)
 	}
 	c.trace(ctx)

@@ -61,24 +61,29 @@ func updateTogether(ctx context.Context, calls []*commitment) bool {
 		}
 		updates[i], keys = u, append(keys, u.keys...)
 	}
-	r := update(ctx, calls[0].p.g.sessions, first, distinct(keys), func(s session.State) (change Change, where []position, err error) {
-		for _, u := range updates {
-			if err := u.check(s); err != nil {
-				return Change{}, nil, err
+	var r port.Reply[[]position]
+	joinTexts(calls, func(join func(*Change)) error {
+		r = update(ctx, calls[0].p.g.sessions, first, distinct(keys), func(s session.State) (change Change, where []position, err error) {
+			for _, u := range updates {
+				if err := u.check(s); err != nil {
+					return Change{}, nil, err
+				}
+				where = append(where, position{s.Head, s.Now})
+				change.Releases = change.Releases || u.p.Enforced()
+				change.Rows = u.rows(change.Rows, s.Head)
+				facts := u.facts
+				if s.Now != 0 {
+					facts = at(s.Now, facts)
+				}
+				if s, _, err = s.Append(facts); err != nil {
+					return Change{}, nil, err
+				}
+				change.Facts = append(change.Facts, facts...)
 			}
-			where = append(where, position{s.Head, s.Now})
-			change.Releases = change.Releases || u.p.Enforced()
-			change.Rows = u.rows(change.Rows, s.Head)
-			facts := u.facts
-			if s.Now != 0 {
-				facts = at(s.Now, facts)
-			}
-			if s, _, err = s.Append(facts); err != nil {
-				return Change{}, nil, err
-			}
-			change.Facts = append(change.Facts, facts...)
-		}
-		return change, where, nil
+			join(&change)
+			return change, where, nil
+		})
+		return r.Problem("release")
 	})
 	var no objectionError
 	if errors.As(r.Err, &no) {

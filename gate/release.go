@@ -67,10 +67,15 @@ func (c *commitment) tryRelease(ctx context.Context) (no objectionError, asks bo
 	}
 	p := c.p
 	defer p.turn.Isolated.LockReleases()()
-	r := update(ctx, p.g.sessions, owner(&p.call), u.keys, func(s session.State) (Change, position, error) {
-		at := *u // a late store may call this after the update was given up
-		change, err := at.decide(s)
-		return change, position{s.Head, s.Now}, err
+	var r port.Reply[position]
+	joinTexts([]*commitment{c}, func(join func(*Change)) error {
+		r = update(ctx, p.g.sessions, owner(&p.call), u.keys, func(s session.State) (Change, position, error) {
+			at := *u // a late store may call this after the update was given up
+			change, err := at.decide(s)
+			join(&change)
+			return change, position{s.Head, s.Now}, err
+		})
+		return r.Problem("release")
 	})
 	if errors.As(r.Err, &no) && p.approval.given == nil && !slices.ContainsFunc(no.all, func(d session.Decision) bool { return !d.Ask }) {
 		return no, true

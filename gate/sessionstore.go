@@ -30,6 +30,7 @@ type sessionStore struct {
 	journal bool        // the store writes the rows in the same step
 	fleet   bool        // gates on several machines share the store
 	texts   flow.Store  // nil: none
+	joins   bool        // texts are written in the same step
 
 	uncertain uncertainSessions
 }
@@ -41,6 +42,7 @@ func newSessionStore(c *config, auditStall *port.Stall) *sessionStore {
 	}
 	can := c.store.Capabilities()
 	s.local, s.texts, s.fleet = can.InMemory, can.Texts, can.Fleet
+	s.joins = can.Texts != nil && can.JoinsTexts
 	s.journal = can.Journal != nil && c.recorder != nil && can.Journal(c.recorder)
 	if s.stall = port.NewStall(can.Progress.Advanced, can.Progress.Share, nil, can.Progress.limit(c.limits)); s.journal && auditStall != nil {
 		s.stall = auditStall // both write to one database and fail together
@@ -89,7 +91,7 @@ func update[T any](ctx context.Context, s *sessionStore, o session.Owner, keys [
 			}
 			return change, err
 		})
-		if locked := (*LockdownError)(nil); err != nil && decideErr == nil && ctx.Err() == nil && !errors.As(err, &locked) {
+		if locked := (*LockdownError)(nil); err != nil && decideErr == nil && ctx.Err() == nil && !errors.As(err, &locked) && !refusesTexts(err) {
 			s.trouble("store", "", port.Failed, err)
 		}
 		return value, err
@@ -98,6 +100,11 @@ func update[T any](ctx context.Context, s *sessionStore, o session.Owner, keys [
 		s.trouble("store", "", r.Fault, r.Err)
 	}
 	return r
+}
+
+// refusesTexts reports whether an error is the answer of a store that works to a change of texts.
+func refusesTexts(err error) bool {
+	return errors.Is(err, flow.ErrMoved) || errors.Is(err, flow.ErrFull)
 }
 
 // at returns copies of facts with another time.

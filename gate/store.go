@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/session"
 )
 
@@ -50,4 +51,9 @@ type Change struct {
 	// Rows are the audit rows of the decisions, for a store that is a journal
 	// ([Capabilities]); other stores get none.
 	Rows []*stopgate.Record
+	// Texts, if not nil, changes the texts of the conversation TextsOf, for a store that
+	// [Capabilities.JoinsTexts]; other stores get none. The errors of [flow.Store] for a log that
+	// was changed, and one that is full, refuse the whole change.
+	Texts   *flow.Change
+	TextsOf flow.Conversation
 }

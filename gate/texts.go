@@ -172,19 +172,6 @@ func (p *pending) origins() (all []stopgate.Origin) {
 	return p.verdicts.eval.Origins()
 }
 
-// addCall adds the arguments of the released call: the model wrote them.
-func (p *pending) addCall(ctx context.Context, args []byte) {
-	c := p.g.current.Load().of(p.call.Session)
-	if c.reader == nil || p.kind != ToolCall || !hasTexts(p.conversation()) {
-		return
-	}
-	// A failure is reported, and later calls are in doubt.
-	err := p.g.texts.add(ctx, c, p.conversation(), false, []kept.Addition{{Call: &kept.Call{Tool: p.call.Tool, Args: args}}})
-	if errors.Is(err, ErrTextsUnsaved) && p.call.Surface == stopgate.SurfaceHook { // the process may end now
-		_ = p.g.LoseTexts(ctx, owner(&p.call), p.call.Conversation)
-	}
-}
-
 // addResult adds a result that the model receives. rel is nil if it belongs to no released call.
 func (t conversations) addResult(ctx context.Context, c *compiled, rel *release, r *stopgate.Result, data []byte) error {
 	if c.reader == nil {
@@ -222,7 +209,7 @@ func newConversations(s *sessionStore, report func(flow.Conversation, texts.Reas
 		}
 		c.Append = func(ctx context.Context, of flow.Conversation, change flow.Change) error {
 			r := ask(ctx, s, func(ctx context.Context) (struct{}, error) { return struct{}{}, store.AppendTexts(ctx, of, change) })
-			if !errors.Is(r.Err, flow.ErrMoved) && !errors.Is(r.Err, flow.ErrFull) {
+			if !refusesTexts(r.Err) {
 				s.trouble("store", "", r.Fault, r.Err)
 			}
 			return r.Problem("texts")

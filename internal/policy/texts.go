@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
+	"sync"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/flow"
@@ -80,7 +82,7 @@ func (p *Program) readTexts(known eval.KnownTools) {
 	}
 	slices.Sort(c.Tools)
 	names := p.ToolNames()
-	c.Tool = func(tool stopgate.ToolName) source.Facts {
+	c.Tool = once(func(tool stopgate.ToolName) source.Facts {
 		f := source.Facts{Name: names[tool], Effect: p.policies.StatesEffect(tool)}
 		f.Declared = slices.ContainsFunc(p.Layers(), func(l *eval.Layer) bool {
 			return l.Trusted && slices.ContainsFunc(l.File.Tools, func(t *syntax.ToolTable) bool { return t.Named(string(tool)) })
@@ -89,6 +91,37 @@ func (p *Program) readTexts(known eval.KnownTools) {
 			_, f.Declared = known(stopgate.Call{Tool: tool})
 		}
 		return f
-	}
+	})
 	p.reader = source.New(c)
+}
+
+// Bounds of the tools whose facts are remembered: a caller chooses the names.
+const (
+	maxFacts    = 1024
+	maxFactName = 256
+)
+
+// once remembers the answers of f, which depend on the name of the tool alone: every released call asks.
+func once(f func(stopgate.ToolName) source.Facts) func(stopgate.ToolName) source.Facts {
+	var mu sync.Mutex
+	known := map[stopgate.ToolName]source.Facts{}
+	return func(tool stopgate.ToolName) source.Facts {
+		if len(tool) > maxFactName {
+			return f(tool)
+		}
+		mu.Lock()
+		facts, ok := known[tool]
+		mu.Unlock()
+		if ok {
+			return facts
+		}
+		facts = f(tool)
+		mu.Lock()
+		defer mu.Unlock()
+		if len(known) >= maxFacts {
+			clear(known)
+		}
+		known[stopgate.ToolName(strings.Clone(string(tool)))] = facts // the name may be a part of a larger text
+		return facts
+	}
 }

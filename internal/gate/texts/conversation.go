@@ -104,13 +104,7 @@ func (c *conversation) add(ctx context.Context, a Access, whole bool, list []kep
 		c.lose(NotStored, behind)
 		return behind
 	}
-	c.waiting.addTo(a.Reader, c.index)
-	for i := range list {
-		if segment := list[i].Add(a.Reader, c.index); segment != nil {
-			c.added = true
-			c.pending, c.texts = append(c.pending, segment), append(c.texts, c.keep(&list[i]))
-		}
-	}
+	c.extend(a.Reader, list)
 	err := c.save(ctx)
 	if errors.Is(err, flow.ErrMoved) {
 		if behind != nil { // segments of before would be lost
@@ -119,6 +113,17 @@ func (c *conversation) add(ctx context.Context, a Access, whole bool, list []kep
 		c.forget()
 	}
 	return err
+}
+
+// extend adds texts to the index; their segments are to be saved.
+func (c *conversation) extend(r flow.Reader, list []kept.Addition) {
+	c.waiting.addTo(r, c.index)
+	for i := range list {
+		if segment := list[i].Add(r, c.index); segment != nil {
+			c.added = true
+			c.pending, c.texts = append(c.pending, segment), append(c.texts, c.keep(&list[i]))
+		}
+	}
 }
 
 // keep returns the stored form of a text, nil if it is not kept. Without one text no later call can

@@ -26,17 +26,10 @@ func (c *conversation) save(ctx context.Context) error {
 	case len(c.pending) == 0 && !c.replace:
 		return nil
 	}
-	change := flow.Change{Key: c.key, Meaning: c.meaning, After: c.position, Segments: c.pending, Replace: c.replace}
-	kept := size(c.texts)
-	if kept > 0 {
-		change.Texts = c.texts
-	}
-	err := c.keeper.Append(ctx, c.name, change)
+	err := c.keeper.Append(ctx, c.name, c.change())
 	switch {
 	case err == nil:
-		c.position += uint64(len(c.pending))
-		c.kept += int64(kept)
-		c.stored, c.pending, c.texts, c.replace = true, nil, nil, false
+		c.saved()
 	case errors.Is(err, flow.ErrFull):
 		c.lose(TooLong, err)
 		return errors.Join(err, c.mark(ctx))
@@ -44,6 +37,22 @@ func (c *conversation) save(ctx context.Context) error {
 		c.lose(NotStored, err)
 	}
 	return err
+}
+
+// change returns the change of the log that adds the pending segments.
+func (c *conversation) change() flow.Change {
+	change := flow.Change{Key: c.key, Meaning: c.meaning, After: c.position, Segments: c.pending, Replace: c.replace}
+	if size(c.texts) > 0 {
+		change.Texts = c.texts
+	}
+	return change
+}
+
+// saved notes that the store made the change.
+func (c *conversation) saved() {
+	c.position += uint64(len(c.pending))
+	c.kept += int64(size(c.texts))
+	c.stored, c.pending, c.texts, c.replace = true, nil, nil, false
 }
 
 // shared reports whether a store can have texts of the conversation. A part of a session that was

@@ -36,6 +36,11 @@ func (s *Store) Update(ctx context.Context, o session.Owner, keys []session.Key,
 		if err != nil {
 			return err
 		}
+		if change.Texts != nil { // first: it may refuse the change
+			if err := s.appendTexts(tx, change.TextsOf, change.Texts); err != nil {
+				return err
+			}
+		}
 		if len(change.Facts) > 0 {
 			next, facts, err := state.Append(change.Facts)
 			if err != nil {

@@ -71,7 +71,7 @@ func (s *Store) Records(r gate.Recorder) bool {
 
 // Capabilities describe the store to the gate. All writers run on this machine.
 func (s *Store) Capabilities() gate.Capabilities {
-	return gate.Capabilities{Progress: gate.Progress{Advanced: s.db.Advanced, Share: crowd.Share}, Journal: s.Records, Texts: s}
+	return gate.Capabilities{Progress: gate.Progress{Advanced: s.db.Advanced, Share: crowd.Share}, Journal: s.Records, Texts: s, JoinsTexts: true}
 }
 
 // Failed is closed when the file is no longer trusted (FM4).

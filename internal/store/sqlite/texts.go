@@ -55,24 +55,38 @@ type textLog struct {
 	meaning   string
 }
 
-func readTextLog(tx *database.Tx, c flow.Conversation) (log textLog, found bool, err error) {
-	found, err = tx.Get([]any{&log.id, &log.position, &log.bytes, &log.kept, &log.lost, &log.key, &log.meaning},
-		"SELECT id, position, bytes, kept, lost, key, meaning FROM texts WHERE principal = ? AND session = ? AND conversation = ?",
-		string(c.Principal), string(c.Session), c.ID)
+const selectLog = "SELECT id, position, bytes, kept, lost, key, meaning FROM texts WHERE principal = ? AND session = ? AND conversation = ?"
+
+// getTextLog reads the row of a conversation with get, of a transaction or of the database.
+func getTextLog(c flow.Conversation, get func(dest []any, query string, args ...any) (bool, error)) (log textLog, found bool, err error) {
+	found, err = get([]any{&log.id, &log.position, &log.bytes, &log.kept, &log.lost, &log.key, &log.meaning},
+		selectLog, string(c.Principal), string(c.Session), c.ID)
 	return log, found, err
 }
 
 // LoadTexts implements [flow.Store].
 func (s *Store) LoadTexts(ctx context.Context, c flow.Conversation, after uint64) (log flow.Log, err error) {
+	// Usually there are no segments to read, and one statement needs no transaction.
+	row, found, err := getTextLog(c, func(dest []any, query string, args ...any) (bool, error) { return s.db.Get(ctx, dest, query, args...) })
+	if log = row.log(); err == nil && found && row.position > after {
+		log, err = s.loadSegments(ctx, c, after)
+	}
+	if err != nil {
+		return flow.Log{}, fmt.Errorf("load texts: %w", err)
+	}
+	return log, nil
+}
+
+// log returns the log without segments, the zero Log for the zero row.
+func (l *textLog) log() flow.Log {
+	return flow.Log{Key: bytes.Clone(l.key), Meaning: l.meaning, Position: l.position, Lost: l.lost, Kept: l.kept}
+}
+
+func (s *Store) loadSegments(ctx context.Context, c flow.Conversation, after uint64) (log flow.Log, err error) {
 	err = s.db.Snapshot(ctx, func(tx *database.Tx) error {
-		log = flow.Log{}
-		row, found, err := readTextLog(tx, c)
-		if err != nil || !found {
+		row, found, err := getTextLog(c, tx.Get)
+		if log = row.log(); err != nil || !found {
 			return err
-		}
-		log = flow.Log{Key: bytes.Clone(row.key), Meaning: row.meaning, Position: row.position, Lost: row.lost, Kept: row.kept}
-		if log.Position <= after {
-			return nil
 		}
 		rows, err := tx.Query("SELECT segment FROM text_segments WHERE texts = ? AND seq > ? ORDER BY seq", row.id, after)
 		if err != nil {
@@ -88,76 +102,128 @@ func (s *Store) LoadTexts(ctx context.Context, c flow.Conversation, after uint64
 		}
 		return rows.Err()
 	})
-	if err != nil {
-		return flow.Log{}, fmt.Errorf("load texts: %w", err)
-	}
-	return log, nil
+	return log, err
 }
 
 // AppendTexts implements [flow.Store].
 func (s *Store) AppendTexts(ctx context.Context, c flow.Conversation, change flow.Change) error {
-	at := time.Now()
-	now := at.UnixMilli()
-	err := s.db.Change(ctx, func(tx *database.Tx) error {
-		row, found, err := readTextLog(tx, c)
-		if err != nil {
-			return err
-		}
-		marks := change.Lost && len(change.Segments) == 0 && !change.Replace
-		switch {
-		case !found && change.After != 0 && !change.Replace && !marks:
-			return flow.ErrMoved
-		case found && !change.Replace && !marks && (!bytes.Equal(row.key, change.Key) || row.position != change.After):
-			return flow.ErrMoved
-		}
-		size := int64(0)
-		for _, segment := range change.Segments {
-			size += int64(len(segment))
-		}
-		if !change.Replace {
-			size += row.bytes
-		}
-		if size > maxTexts {
-			return flow.ErrFull
-		}
-		if found && change.Replace {
-			if _, err := tx.Exec("DELETE FROM text_segments WHERE texts = ?", row.id); err != nil {
-				return err
-			}
-			if _, err := tx.Exec("DELETE FROM texts WHERE id = ?", row.id); err != nil {
-				return err
-			}
-			found = false
-		}
-		if !found {
-			done, err := tx.Exec("INSERT INTO texts(principal, session, conversation, at, position, bytes, lost, key, meaning) VALUES(?, ?, ?, ?, 0, 0, 0, ?, ?)",
-				string(c.Principal), string(c.Session), c.ID, now, change.Key, change.Meaning)
-			if err != nil {
-				return err
-			}
-			row = textLog{}
-			if row.id, err = done.LastInsertId(); err != nil {
-				return err
-			}
-		}
-		for i, segment := range change.Segments {
-			if _, err := tx.Exec("INSERT INTO text_segments(texts, seq, segment) VALUES(?, ?, ?)", row.id, row.position+uint64(i)+1, segment); err != nil {
-				return err
-			}
-		}
-		for _, text := range change.Texts {
-			row.kept += int64(len(text))
-		}
-		if err := s.records.KeepTexts(tx, kept.LogID(change.Key), row.position+1, change.Texts, at); err != nil {
-			return err
-		}
-		_, err = tx.Exec("UPDATE texts SET at = ?, position = ?, bytes = ?, kept = ?, lost = ? WHERE id = ?",
-			now, row.position+uint64(len(change.Segments)), size, row.kept, row.lost || change.Lost, row.id)
-		return err
-	})
+	return s.db.Change(ctx, func(tx *database.Tx) error { return s.appendTexts(tx, c, &change) })
+}
+
+// appendTexts makes a change within a transaction. It writes nothing if it returns an error of [flow.Store].
+func (s *Store) appendTexts(tx *database.Tx, c flow.Conversation, change *flow.Change) error {
+	err := s.appendLog(tx, c, change, time.Now())
 	if err != nil && !errors.Is(err, flow.ErrMoved) && !errors.Is(err, flow.ErrFull) {
 		return fmt.Errorf("store texts: %w", err)
 	}
+	return err
+}
+
+const (
+	// appendTo appends to a log with a key and a position, if it has room.
+	appendTo = "UPDATE texts SET at = ?, position = position + ?, bytes = bytes + ?, kept = kept + ?, lost = max(lost, ?) " +
+		"WHERE principal = ? AND session = ? AND conversation = ? AND key = ? AND position = ? AND bytes + ? <= ? RETURNING id"
+	insertLog = "INSERT INTO texts(principal, session, conversation, at, position, bytes, kept, lost, key, meaning) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+	markLog   = "UPDATE texts SET at = ?, lost = max(lost, ?) WHERE id = ?"
+)
+
+var insertSegment = database.NewInsert("INSERT INTO text_segments(texts, seq, segment)", 3, "")
+
+func (s *Store) appendLog(tx *database.Tx, c flow.Conversation, change *flow.Change, at time.Time) error {
+	var size, text int64
+	for _, segment := range change.Segments {
+		size += int64(len(segment))
+	}
+	for _, t := range change.Texts {
+		text += int64(len(t))
+	}
+	now, added := at.UnixMilli(), len(change.Segments)
+	if !change.Replace {
+		var id int64
+		found, err := tx.Get([]any{&id}, appendTo, now, added, size, text, change.Lost,
+			string(c.Principal), string(c.Session), c.ID, change.Key, int64(change.After), size, maxTexts)
+		if err != nil {
+			return err
+		}
+		if found {
+			tx.MarkWritten()
+			return s.insertSegments(tx, id, change.After, change, at)
+		}
+	}
+	row, found, err := getTextLog(c, tx.Get)
+	if err != nil {
+		return err
+	}
+	switch {
+	case size > maxTexts:
+		return flow.ErrFull
+	case change.Replace:
+	case change.Lost && added == 0: // applies to any log
+		if found {
+			_, err := tx.Exec(markLog, now, change.Lost, row.id)
+			return err
+		}
+	case found && bytes.Equal(row.key, change.Key) && row.position == change.After:
+		return flow.ErrFull
+	case found || change.After != 0:
+		return flow.ErrMoved
+	}
+	if found {
+		if err := removeLog(tx, row.id); err != nil {
+			return err
+		}
+	}
+	done, err := tx.Exec(insertLog, string(c.Principal), string(c.Session), c.ID, now, added, size, text, change.Lost, change.Key, change.Meaning)
+	if err != nil {
+		return err
+	}
+	id, err := done.LastInsertId()
+	if err != nil {
+		return err
+	}
+	return s.insertSegments(tx, id, 0, change, at)
+}
+
+// segmentsKey is the key of the segments of a transaction that are not written yet: arguments of insertSegment.
+type segmentsKey struct{}
+
+// insertSegments adds the segments and kept texts of a change after a position. The segments of all changes of a
+// transaction are written together.
+func (s *Store) insertSegments(tx *database.Tx, log int64, after uint64, change *flow.Change, at time.Time) error {
+	rows, ok := tx.Value(segmentsKey{}).(*[]any)
+	if !ok {
+		rows = new([]any)
+		tx.SetValue(segmentsKey{}, rows)
+		tx.Finally(func() error { return flushSegments(tx) })
+	}
+	for i, segment := range change.Segments {
+		*rows = append(*rows, log, int64(after)+int64(i)+1, segment)
+	}
+	if change.Texts == nil {
+		return nil
+	}
+	return s.records.KeepTexts(tx, kept.LogID(change.Key), after+1, change.Texts, at)
+}
+
+// flushSegments writes the segments of a transaction, also for a change that deletes some.
+func flushSegments(tx *database.Tx) error {
+	rows, ok := tx.Value(segmentsKey{}).(*[]any)
+	if !ok {
+		return nil
+	}
+	err := tx.Insert(insertSegment, *rows)
+	*rows = nil
+	return err
+}
+
+func removeLog(tx *database.Tx, id int64) error {
+	if err := flushSegments(tx); err != nil {
+		return err
+	}
+	if _, err := tx.Exec("DELETE FROM text_segments WHERE texts = ?", id); err != nil {
+		return err
+	}
+	_, err := tx.Exec("DELETE FROM texts WHERE id = ?", id)
 	return err
 }
 
@@ -171,6 +237,9 @@ func (s *Store) pruneTexts(ctx context.Context, before time.Time) (n int64, err 
 	const gone = "SELECT t.id FROM texts t WHERE t.at < ? AND NOT EXISTS (" +
 		"SELECT 1 FROM sessions p JOIN sessions s ON s.principal = -p.id AND s.name = t.session WHERE p.principal = 0 AND p.name = t.principal)"
 	err = s.db.Change(ctx, func(tx *database.Tx) error {
+		if err := flushSegments(tx); err != nil {
+			return err
+		}
 		if _, err := tx.Exec("DELETE FROM text_segments WHERE texts IN ("+gone+")", before.UnixMilli()); err != nil {
 			return err
 		}

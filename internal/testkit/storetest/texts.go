@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/flow/kept"
@@ -130,8 +131,63 @@ func Texts(t *testing.T, open func(t *testing.T) gate.Store) {
 			t.Error(log.Position, len(log.Segments), err)
 		}
 	})
+	t.Run("Joined", func(t *testing.T) { joinedTexts(t, open(t), c) })
 	t.Run("Kept", func(t *testing.T) { keptTexts(t, start(t), c) })
 	t.Run("Concurrent", func(t *testing.T) { race(t, []flow.Store{start(t)}, c) })
+}
+
+// joinedTexts are written with facts, or neither is.
+func joinedTexts(t *testing.T, s gate.Store, c flow.Conversation) {
+	if !s.Capabilities().JoinsTexts {
+		return
+	}
+	logs, owner := s.Capabilities().Texts, session.Owner{Principal: c.Principal, Session: c.Session}
+	update := func(fails error, change flow.Change) error {
+		fact := note(own, "a", 1)
+		return s.Update(ctx, owner, fact.Keys(), func(session.State) (gate.Change, error) {
+			return gate.Change{Facts: []session.Fact{fact}, Texts: &change, TextsOf: c}, fails
+		})
+	}
+	failed := errors.New("failed")
+	for i, step := range []struct {
+		change flow.Change
+		fails  error
+		want   error
+		log    string
+		facts  int
+	}{
+		{flow.Change{Key: textKey(1), Segments: segments("a")}, nil, nil, "1  1 a false", 1},
+		{flow.Change{Key: textKey(1), After: 1, Segments: segments("b", "c")}, nil, nil, "1  3 a b c false", 2},
+		{flow.Change{Key: textKey(1), After: 1, Segments: segments("x")}, nil, flow.ErrMoved, "1  3 a b c false", 2},
+		{flow.Change{Key: textKey(2), After: 3, Segments: segments("x")}, nil, flow.ErrMoved, "1  3 a b c false", 2},
+		{flow.Change{Key: textKey(1), After: 3, Segments: segments("x")}, failed, failed, "1  3 a b c false", 2},
+		{flow.Change{Key: textKey(1), After: 3, Segments: [][]byte{make([]byte, 65<<20)}}, nil, flow.ErrFull, "1  3 a b c false", 2},
+		{flow.Change{Key: textKey(1), After: 3, Segments: segments("d")}, nil, nil, "1  4 a b c d false", 3},
+	} {
+		if err := update(step.fails, step.change); !errors.Is(err, step.want) || err != nil && step.want == nil {
+			t.Errorf("step %d: %v, want %v", i, err, step.want)
+		}
+		facts, err := s.Facts(ctx, owner, 0, 9)
+		if got := textsOf(t, logs, c, 0); got != step.log || len(facts) != step.facts || err != nil {
+			t.Errorf("step %d: %s and %d facts, want %s and %d (%v)", i, got, len(facts), step.log, step.facts, err)
+		}
+	}
+	// A log that was begun and replaced while changes wait for one transaction.
+	var together sync.WaitGroup
+	for n := range 32 {
+		together.Go(func() {
+			of := flow.Conversation{Principal: "p", Session: stopgate.SessionID(fmt.Sprint("t", n))}
+			for i := range uint64(4) {
+				if err := logs.AppendTexts(ctx, of, flow.Change{Key: textKey(byte(n)), After: i, Segments: segments(fmt.Sprint(n, i))}); err != nil {
+					t.Error(err)
+				}
+			}
+			if err := logs.AppendTexts(ctx, of, flow.Change{Key: textKey(99), Segments: segments("z"), Replace: true}); err != nil || textsOf(t, logs, of, 0) != "99  1 z false" {
+				t.Error(textsOf(t, logs, of, 0), err)
+			}
+		})
+	}
+	together.Wait()
 }
 
 // keptOf describes the kept texts of a log.
