@@ -136,9 +136,9 @@ func (all matchers) fit(k *cond, p *schema.Location) *fitting {
 
 // fits reports whether a condition fits a location.
 func (all matchers) fits(k *cond, p *schema.Location) (fits bool) {
-	texts := textsOf(&k.ast.Spec) != nil
+	texts := textsOf(&k.ast.Spec)
 	k.targets(p, func(t condition.Target) bool {
-		if texts && index.HoldsTexts(&t) {
+		if texts != nil && index.Holds(k.ast.Spec.Kind, texts, &t) {
 			fits = match.Check(k.ast.Spec, t, !k.permissive, *k.env) == nil
 		} else {
 			_, fits = all.compile(k.ast.Spec, t, !k.permissive, k.env)
@@ -152,7 +152,7 @@ func (all matchers) fits(k *cond, p *schema.Location) (fits bool) {
 // of which the index does not hold the texts themselves.
 func (all matchers) fitTexts(k *cond, p *schema.Location, texts []string, m index.Member, to *index.Index) (fits typeSet) {
 	k.targets(p, func(t condition.Target) bool {
-		if !index.HoldsTexts(&t) {
+		if !index.Holds(k.kind, texts, &t) {
 			if reading, ok := all.compile(k.ast.Spec, t, !k.permissive, k.env); ok {
 				m.Readings, fits = append(m.Readings, reading), fits|typesOf(reading.Fits())
 			}
@@ -166,7 +166,7 @@ func (all matchers) fitTexts(k *cond, p *schema.Location, texts []string, m inde
 			return reading
 		}
 		if match.Check(k.ast.Spec, t, !k.permissive, *k.env) == nil {
-			m.Texts, fits = append(m.Texts, index.Texts{Target: t, Texts: texts, Prefix: k.kind == condition.Prefix, Compile: compile}), fits|stringType
+			m.Texts, fits = append(m.Texts, index.Texts{Target: t, Kind: k.kind, Texts: texts, Compile: compile}), fits|stringType
 		}
 		return true
 	})
@@ -177,7 +177,9 @@ func (all matchers) fitTexts(k *cond, p *schema.Location, texts []string, m inde
 // textsOf returns the literals of a condition that compares strings with them and applies to nothing
 // else, nil for all others.
 func textsOf(s *condition.Spec) []string {
-	if s.Kind != condition.Const && s.Kind != condition.Enum && s.Kind != condition.Prefix {
+	switch s.Kind {
+	case condition.Const, condition.Enum, condition.Prefix, condition.Glob:
+	default:
 		return nil
 	}
 	texts := make([]string, 0, len(s.Values))

@@ -31,6 +31,8 @@ type grapher struct {
 	stances   []walkState
 	fitted    map[fitKey]*fitting
 	over      bool
+	// listed are, for each site, the last shapes that have it in under, deeper and within.
+	listed [3][]*shape
 }
 
 // graph builds the shapes below the root. It returns false if there are too many.
@@ -39,6 +41,9 @@ func (g *grapher) graph(t *trie) bool {
 	g.node = &trie{id: -1, conds: g.ons, sites: slices.Repeat([]int32{anySite}, len(g.ons))}
 	g.locations, g.shapes = make(map[*schema.Location]int), make(map[string]*shape)
 	g.fitted = make(map[fitKey]*fitting)
+	for i := range g.listed {
+		g.listed[i] = make([]*shape, len(g.plan.sites))
+	}
 	root := walkState{location: g.view.schema.Location()}
 	root.add(thread{node: t})
 	g.view.root = g.shape(root)
@@ -160,29 +165,30 @@ func (g *grapher) tests(s *shape, t thread) {
 	}
 }
 
-// sites adds the sites that end with a value here.
+// sites adds the sites that end with a value here, each once: several threads may lead to one.
 func (g *grapher) sites(s *shape, t thread) {
-	add := func(to *[]int32) func(int32) {
+	add := func(to *[]int32, listed []*shape) func(int32) {
 		return func(site int32) {
-			if g.follows(t, g.plan.sites[site]) && !slices.Contains(*to, site) {
-				*to = append(*to, site)
+			if listed[site] != s && g.follows(t, g.plan.sites[site]) {
+				*to, listed[site] = append(*to, site), s
 			}
 		}
 	}
+	under, deeper := add(&s.under, g.listed[0]), add(&s.deeper, g.listed[1])
 	for i, site := range t.node.sites {
 		// Elements of a counted array are not counted themselves.
 		if !t.flat || !counts(g.plan.conds[t.node.conds[i]].kind) {
-			add(&s.under)(site)
+			under(site)
 		}
 	}
 	for _, name := range t.node.names {
-		t.node.children[name].each(add(&s.under))
-		t.node.children[name].each(add(&s.deeper))
+		t.node.children[name].each(under)
+		t.node.children[name].each(deeper)
 	}
 	if !t.flat {
-		t.node.star.each(add(&s.under))
-		t.node.star.each(add(&s.deeper))
-		t.node.star.each(add(&s.within))
+		t.node.star.each(under)
+		t.node.star.each(deeper)
+		t.node.star.each(add(&s.within, g.listed[2]))
 	}
 }
 

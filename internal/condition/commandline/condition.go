@@ -57,7 +57,7 @@ func Compile(s condition.Spec, t condition.Target, restrictive bool, env conditi
 		if fault != nil {
 			return nil, fault
 		}
-		test.text = plaintext.LanguageTest{Language: n.Compile()}
+		test.text = plaintext.NewLanguageTest(n)
 	}
 	if err != nil {
 		return nil, err

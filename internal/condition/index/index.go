@@ -7,6 +7,7 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/literal"
 	"github.com/stopgate/stopgate/internal/condition/match"
 	"github.com/stopgate/stopgate/internal/condition/pathname"
+	"github.com/stopgate/stopgate/internal/condition/plaintext"
 	"github.com/stopgate/stopgate/internal/regexp/automaton"
 	"github.com/stopgate/stopgate/internal/schema"
 )
@@ -25,18 +26,25 @@ type Member struct {
 	Texts []Texts
 }
 
-// Texts is one reading of a condition of kind const, enum or prefix, which fits its target.
+// Texts is one reading of a condition that [Holds] reports, which fits its target.
 type Texts struct {
 	Target condition.Target
+	Kind   condition.Kind
 	Texts  []string
-	Prefix bool
 	// Compile compiles the condition, for a text that no look-up finds.
 	Compile func() *match.Matcher
 }
 
-// HoldsTexts reports whether the index looks up the texts of conditions on a target.
-func HoldsTexts(t *condition.Target) bool {
-	return t.Annotation == schema.None || t.Annotation == schema.Path && !t.Expands
+// Holds reports whether the index looks up the texts of a condition of kind const, enum, prefix or
+// glob on a target.
+func Holds(k condition.Kind, texts []string, t *condition.Target) bool {
+	switch {
+	case t.Annotation == schema.Path && !t.Expands:
+		return k != condition.Glob || pathname.Packs(texts)
+	case t.Annotation == schema.None:
+		return k != condition.Glob || !slices.ContainsFunc(texts, func(text string) bool { _, _, ok := plaintext.Beginning(text); return !ok })
+	}
+	return false
 }
 
 // Index is a set of conditions of one polarity on the values at one location.
@@ -113,7 +121,11 @@ func (x *Index) addTexts(m Member, r *Texts, only bool) {
 	x.readings[m.ID]++
 	if r.Target.Annotation == schema.None {
 		for _, text := range r.Texts {
-			x.entries = append(x.entries, literal.Entry{Text: text, Prefix: r.Prefix, Member: m.ID, Class: m.Class})
+			below := r.Kind == condition.Prefix
+			if r.Kind == condition.Glob {
+				text, below, _ = plaintext.Beginning(text)
+			}
+			x.entries = append(x.entries, literal.Entry{Text: text, Prefix: below, Member: m.ID, Class: m.Class})
 		}
 		return
 	}
@@ -126,7 +138,9 @@ func (x *Index) addTexts(m Member, r *Texts, only bool) {
 	if x.restrictive || only {
 		x.late.Add(m.ID, m.Class)
 	}
-	if !x.paths.AddTexts(r.Texts, r.Prefix, m.ID) {
+	if r.Kind == condition.Glob {
+		x.paths.AddGlobs(r.Texts, m.ID)
+	} else if !x.paths.AddTexts(r.Texts, r.Kind == condition.Prefix, m.ID) {
 		x.single = append(x.single, Member{ID: m.ID, Class: m.Class, Readings: []*match.Matcher{r.Compile()}})
 	}
 }

@@ -44,7 +44,7 @@ func draw(r *rand.Rand) condition.Spec {
 	case 0:
 		return condition.Spec{Kind: condition.Pattern, Values: str(pick(r, "^a", "b$", "^(a|ab)$", "rm", "^src/[a-z]+$", "[/ ]", "SRC"))}
 	case 1:
-		return condition.Spec{Kind: condition.Glob, Values: str(pick(r, "a*", "*b", "?", "src/*", "**/a", "**", "/etc/*", "r?", "[!a]*", "src/**"))}
+		return condition.Spec{Kind: condition.Glob, Values: str(pick(r, "a*", "*b", "?", "src/*", "**/a", "**", "/etc/*", "r?", "[!a]*", "src/**", "src/a*", "src/*/b", "src/**/b", "/srv/proj/s*", "/srv/**", "a ", " a*", "s?c/a"))}
 	case 2:
 		return condition.Spec{Kind: condition.Suffix, Values: str(pick(r, "a", "b", "/a", " ", "env"))}
 	case 3:
@@ -94,18 +94,18 @@ func newSet(r *rand.Rand, annotations []schema.Annotation) set {
 // compares with nothing else.
 func withTexts(m index.Member, spec condition.Spec, as ...schema.Annotation) index.Member {
 	other := slices.ContainsFunc(spec.Values, func(l condition.Literal) bool { return l.Kind != condition.LiteralString })
-	if other || spec.Kind != condition.Const && spec.Kind != condition.Enum && spec.Kind != condition.Prefix {
+	if other || spec.Kind != condition.Const && spec.Kind != condition.Enum && spec.Kind != condition.Prefix && spec.Kind != condition.Glob {
 		return m
 	}
 	out := index.Member{ID: m.ID, Class: m.Class}
 	for _, one := range m.Readings {
 		target := condition.Target{Annotation: one.Annotation()}
-		if !slices.Contains(as, target.Annotation) {
+		if !slices.Contains(as, target.Annotation) || !index.Holds(spec.Kind, one.Written(), &target) {
 			out.Readings = append(out.Readings, one)
 			continue
 		}
 		out.Texts = append(out.Texts, index.Texts{
-			Target: target, Texts: one.Written(), Prefix: spec.Kind == condition.Prefix, Compile: func() *match.Matcher { return one },
+			Target: target, Kind: spec.Kind, Texts: one.Written(), Compile: func() *match.Matcher { return one },
 		})
 	}
 	return out

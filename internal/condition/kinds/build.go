@@ -3,6 +3,7 @@ package kinds
 import (
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/commandline"
+	"github.com/stopgate/stopgate/internal/condition/glob"
 	"github.com/stopgate/stopgate/internal/condition/patch"
 	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/condition/pathname"
@@ -94,10 +95,12 @@ func compileText(r condition.Request) (condition.TextTest, *condition.SpecError)
 }
 
 // checkLiterals is compileText without automata, for matchers on strings and paths that compare
-// with literals. done is false for all others.
+// with literals or plain globs. done is false for all others.
 func checkLiterals(s condition.Spec, t condition.Target, restrictive bool) (done bool, _ *condition.SpecError) {
 	switch s.Kind {
 	case condition.Const, condition.Enum, condition.Prefix:
+	case condition.Glob:
+		return allPlain(s, t.Annotation), nil
 	default:
 		return false, nil
 	}
@@ -119,6 +122,19 @@ func checkLiterals(s condition.Spec, t condition.Target, restrictive bool) (done
 		return false, nil
 	}
 	return true, nil
+}
+
+// allPlain reports whether globs are valid, which is certain without parsing them.
+func allPlain(s condition.Spec, a schema.Annotation) bool {
+	for _, lit := range s.Values {
+		switch {
+		case a == schema.Path && glob.PlainPath(lit.Text):
+		case a == schema.None && plaintext.ValidGlob(lit.Text):
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 func buildLength(r condition.Request) (tests condition.Tests, err *condition.SpecError) {

@@ -171,6 +171,15 @@ func (p *Context) CutRoot(canonical []byte) (rel []byte, inside bool) {
 	return rel, inside
 }
 
+// AppendAbsolute appends the absolute form of a canonical path that begins at the root, whose letters
+// are in lower case for restrictive conditions. It requires a root.
+func (p *Context) AppendAbsolute(dst, rel []byte) []byte {
+	if dst = append(dst, p.root...); len(rel) > 0 && len(p.root) > 1 {
+		dst = append(dst, '/')
+	}
+	return append(dst, rel...)
+}
+
 // CutRoot returns an absolute canonical path relative to the root.
 func CutRoot(path, root []byte) (rel []byte, inside bool) {
 	rest, ok := bytes.CutPrefix(path, root)

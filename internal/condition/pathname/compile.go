@@ -7,6 +7,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/stopgate/stopgate/internal/condition"
+	"github.com/stopgate/stopgate/internal/condition/glob"
 	"github.com/stopgate/stopgate/internal/condition/pathform"
 	"github.com/stopgate/stopgate/internal/condition/plaintext"
 	"github.com/stopgate/stopgate/internal/condition/spelling"
@@ -50,6 +51,14 @@ func readPaths(s condition.Spec, restrictive bool) (read func() []Literal, negat
 		return func() (list []Literal) {
 			for _, lit := range s.Values {
 				list = append(list, splitPath(s.Kind, lit.Text))
+			}
+			return list
+		}, nil, nil
+	}
+	if s.Kind == condition.Glob && !slices.ContainsFunc(s.Values, func(lit condition.Literal) bool { return !glob.PlainPath(lit.Text) }) {
+		return func() (list []Literal) {
+			for _, lit := range s.Values {
+				list = append(list, plainGlob(lit.Text, restrictive)...)
 			}
 			return list
 		}, nil, nil

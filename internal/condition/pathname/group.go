@@ -16,7 +16,8 @@ type Group struct {
 	context  pathform.Context
 	all      []int32
 	literals pathLiterals
-	globs    languages // includes suffixes
+	packed   packedGlobs
+	globs    languages // all others, and suffixes
 	patterns languages
 }
 
@@ -39,6 +40,9 @@ func (g *Group) Add(k condition.Kind, literals []string, test condition.TextTest
 		switch {
 		case test.Expands:
 			return false
+		case k == condition.Glob && Packs(literals):
+			g.AddGlobs(literals, member)
+			return true
 		case k == condition.Glob || k == condition.Suffix:
 			g.globs.addGlob(test.PathStates, member)
 		default:
@@ -61,9 +65,19 @@ func (g *Group) AddTexts(texts []string, below bool, member int32) bool {
 	return true
 }
 
+// AddGlobs adds a condition with globs that the group can find by their beginnings; see [Packs]. They
+// are compiled when a path begins like them.
+func (g *Group) AddGlobs(globs []string, member int32) {
+	for _, text := range globs {
+		g.packed.add(text, g.context.Restrictive, member)
+	}
+	g.all = append(g.all, member)
+}
+
 // Build completes the group.
 func (g *Group) Build() {
 	g.literals.build()
+	g.packed.build()
 }
 
 // Empty reports whether the group has no condition.
@@ -167,6 +181,9 @@ func (g *Group) inside(path []byte, members []int32) []int32 {
 	if !g.literals.empty {
 		members = g.literals.outside(path, members)
 	}
+	if len(g.packed.list) > 0 {
+		members = g.packedOutside(path, members)
+	}
 	if len(g.globs.members) > 0 {
 		members = g.globs.find(members, path)
 	}
@@ -178,12 +195,20 @@ func (g *Group) below(rel []byte, members []int32) []int32 {
 	if !g.literals.empty {
 		members = g.literals.below(rel, members)
 	}
-	if len(g.globs.members) == 0 {
-		return members
+	if len(g.packed.list) > 0 {
+		members = g.packedBelow(rel, members)
 	}
-	members = g.globs.find(members, rel)
+	if len(g.globs.members) > 0 {
+		members = g.among(&g.globs, rel, members)
+	}
+	return members
+}
+
+// among finds the globs that match a path which begins at the root.
+func (g *Group) among(globs *languages, rel []byte, members []int32) []int32 {
+	members = globs.find(members, rel)
 	if g.context.Env.Root != "" && !Climbs(rel) {
-		members = g.globs.findBelow(members, g.context.Mark, rel)
+		members = globs.findBelow(members, g.context.Mark, rel)
 	}
 	return members
 }

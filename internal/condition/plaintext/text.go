@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math/bits"
 	"slices"
+	"strings"
 	"sync"
 	"unicode/utf8"
 
@@ -14,10 +15,16 @@ import (
 	"github.com/stopgate/stopgate/internal/regexp/regular"
 )
 
-// LanguageTest evaluates a text by membership in a set.
-type LanguageTest struct{ *automaton.Language }
+// LanguageTest evaluates a text by membership in a set, whose automaton is built when the first text
+// is evaluated.
+type LanguageTest struct{ language func() *automaton.Language }
 
-func (t LanguageTest) Holds(text []byte) bool { return t.Accepts(text) }
+// NewLanguageTest returns the test of a set. The NFA must not be changed afterwards.
+func NewLanguageTest(n *automaton.NFA) LanguageTest {
+	return LanguageTest{sync.OnceValue(n.Compile)}
+}
+
+func (t LanguageTest) Holds(text []byte) bool { return t.language().Accepts(text) }
 
 // Compile compiles a matcher on a plain string. The language of a restrictive one is its
 // preimage under the forms of K21, so that one automaton run tests all three.
@@ -39,7 +46,7 @@ func Compile(s condition.Spec, restrictive bool) (condition.TextTest, *condition
 		}
 		return n.Compile()
 	}
-	if (s.Kind == condition.Const || s.Kind == condition.Enum || s.Kind == condition.Prefix) && n.Len() < 1<<14 { // never too large
+	if comparesBeginnings(s) && n.Len() < 1<<14 { // never too large
 		return &StepText{Dfa: sync.OnceValue(func() *automaton.DFA { return build().DFA() })}, nil
 	}
 	l := build()
@@ -48,6 +55,27 @@ func Compile(s condition.Spec, restrictive bool) (condition.TextTest, *condition
 	}
 	return &StepText{Dfa: l.DFA}, nil
 }
+
+// comparesBeginnings reports whether a condition compares strings with texts, or their beginnings.
+func comparesBeginnings(s condition.Spec) bool {
+	switch s.Kind {
+	case condition.Const, condition.Enum, condition.Prefix:
+		return true
+	case condition.Glob:
+		return !slices.ContainsFunc(s.Values, func(lit condition.Literal) bool { _, _, ok := Beginning(lit.Text); return !ok })
+	}
+	return false
+}
+
+// Beginning returns the text that all strings equal that a glob matches or, if below is set, the one
+// that they begin with; ok is false if the glob compares more than that, or the text is empty.
+func Beginning(text string) (literal string, below, ok bool) {
+	literal, rest := glob.Beginning(text)
+	return literal, rest == "*", literal != "" && (rest == "" || rest == "*")
+}
+
+// ValidGlob reports whether a glob on strings is plain and certainly valid; see [glob.Plain].
+func ValidGlob(text string) bool { return glob.Plain(text) && !strings.Contains(text, "**") }
 
 // StringLanguage returns the set of strings of a condition, as written.
 func StringLanguage(s condition.Spec) (*automaton.NFA, *condition.SpecError) {
