@@ -71,7 +71,7 @@ type Request struct {
 	Spec        Spec
 	Target      Target
 	Restrictive bool
-	Env         Env
+	Env         *Env // shared by many conditions
 	// CheckOnly: only the error is of interest.
 	CheckOnly bool
 }

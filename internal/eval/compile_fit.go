@@ -139,7 +139,7 @@ func (all matchers) fits(k *cond, p *schema.Location) (fits bool) {
 	texts := textsOf(&k.ast.Spec)
 	k.targets(p, func(t condition.Target) bool {
 		if texts != nil && index.Holds(k.ast.Spec.Kind, texts, &t) {
-			fits = match.Check(k.ast.Spec, t, !k.permissive, *k.env) == nil
+			fits = match.Check(k.ast.Spec, t, !k.permissive, k.env) == nil
 		} else {
 			_, fits = all.compile(k.ast.Spec, t, !k.permissive, k.env)
 		}
@@ -165,7 +165,7 @@ func (all matchers) fitTexts(k *cond, p *schema.Location, texts []string, m inde
 			}
 			return reading
 		}
-		if match.Check(k.ast.Spec, t, !k.permissive, *k.env) == nil {
+		if match.Check(k.ast.Spec, t, !k.permissive, k.env) == nil {
 			m.Texts, fits = append(m.Texts, index.Texts{Target: t, Kind: k.kind, Texts: texts, Compile: compile}), fits|stringType
 		}
 		return true

@@ -21,7 +21,7 @@ type matcherKey struct {
 // compile is match.Compile with a cache; ok is false if the condition does not fit the target.
 func (all matchers) compile(s condition.Spec, t condition.Target, restrictive bool, env *condition.Env) (m *match.Matcher, ok bool) {
 	if len(s.Values) == 0 {
-		m, err := match.Compile(s, t, restrictive, *env)
+		m, err := match.CompileIn(s, t, restrictive, env)
 		return m, err == nil
 	}
 	reads, writes := t.ReadsJudged, t.WritesJudged
@@ -29,7 +29,7 @@ func (all matchers) compile(s condition.Spec, t condition.Target, restrictive bo
 	key := matcherKey{s.Kind, &s.Values[0], len(s.Values), t, restrictive, env}
 	m, known := all[key]
 	if !known {
-		m, _ = match.Compile(s, t, restrictive, *env) // nil with an error
+		m, _ = match.CompileIn(s, t, restrictive, env) // nil with an error
 		all[key] = m
 	}
 	if m == nil {

@@ -221,7 +221,7 @@ func TestMistakes(t *testing.T) {
 		}
 	}
 	for _, a := range []schema.Annotation{schema.Path, schema.Command, schema.Patch} {
-		if err := match.Check(spec("10.0.0.0/8"), condition.Target{Type: schema.String, Annotation: a}, true, condition.Env{}); err == nil {
+		if err := match.Check(spec("10.0.0.0/8"), condition.Target{Type: schema.String, Annotation: a}, true, &condition.Env{}); err == nil {
 			t.Errorf("it fits a %v", a)
 		}
 	}

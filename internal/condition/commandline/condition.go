@@ -13,22 +13,20 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/shell/effect"
 	"github.com/stopgate/stopgate/internal/condition/shell/programs"
 	"github.com/stopgate/stopgate/internal/condition/spelling"
-	"github.com/stopgate/stopgate/internal/condition/usage"
 )
 
 // Test evaluates a command line, and each of its simple commands.
 type Test struct {
 	kind        condition.Kind
 	Restrictive bool
-	literals    []commandLiteral // const, enum, prefix: compared by words
-	odd         bool             // some literal has more than plain words
-	usages      *usage.List
-	unsure      *usage.List            // with <system> for words that may name one; nil without it
+	literals    []commandLiteral       // const, enum, prefix: compared by words
+	odd         bool                   // some literal has more than plain words
+	usages      *usages                // nil for other kinds
+	unsure      bool                   // words that may name <system> do
 	text        plaintext.SpellingTest // other kinds: compared as text
 	// Another condition of the rule evaluates the files that the commands read, or write.
 	ReadsJudged, WritesJudged bool
-	base                      base
-	links                     *condition.Links
+	base                      *lines
 }
 
 type commandLiteral struct {
@@ -37,58 +35,28 @@ type commandLiteral struct {
 }
 
 // Compile compiles a condition on a command line.
-func Compile(s condition.Spec, t condition.Target, restrictive bool, env condition.Env) (condition.TextTest, *condition.SpecError) {
+func Compile(s condition.Spec, t condition.Target, restrictive bool, env *condition.Env) (condition.TextTest, *condition.SpecError) {
 	if t.Paths {
-		return compileCommandPaths(s, t, restrictive, env)
+		return compileCommandPaths(s, t, restrictive, *env)
 	}
-	test := &Test{kind: s.Kind, Restrictive: restrictive, ReadsJudged: t.ReadsJudged, WritesJudged: t.WritesJudged, base: baseOf(env), links: env.Links}
+	test := &Test{kind: s.Kind, Restrictive: restrictive, ReadsJudged: t.ReadsJudged, WritesJudged: t.WritesJudged, base: &lines{env: env}}
 	var err *condition.SpecError
 	switch s.Kind {
 	case condition.Const, condition.Enum, condition.Prefix:
 		err = test.compileWords(s)
 	case condition.Usage:
-		err = test.compileUsages(s, env)
+		test.usages, err = compileUsages(s, restrictive, env)
 	case condition.Pattern:
 		test.text, err = plaintext.CompilePatterns(s)
 	case condition.Reads, condition.Writes, condition.Outside:
-		return compileCommandPaths(s, t, restrictive, env)
+		return compileCommandPaths(s, t, restrictive, *env)
 	default:
-		n, fault := plaintext.StringLanguage(s)
-		if fault != nil {
-			return nil, fault
-		}
-		test.text = plaintext.NewLanguageTest(n)
+		test.text, err = plaintext.NewLanguageTest(s)
 	}
 	if err != nil {
 		return nil, err
 	}
 	return test, nil
-}
-
-func (t *Test) compileUsages(s condition.Spec, env condition.Env) *condition.SpecError {
-	texts, vital := make([]string, len(s.Values)), false
-	for i, lit := range s.Values {
-		texts[i] = lit.Text
-		vital = vital || strings.Contains(lit.Text, "<system>")
-	}
-	b, v := baseOf(env), criticalDirsOf(env)
-	below := func(c *shell.Command, w *shell.Word) bool { return b.below(c, w) && b.unsettled(env.Links, c, w) }
-	same := func(c *shell.Command, w *shell.Word) bool { return b.sameRepository(env.Links, c, w) }
-	placeholders := usage.Placeholders{Root: b.Names, Below: below, SameRepository: same, Local: gates(env.Gates).apart, System: v.Names}
-	if env.Checked {
-		t.usages = usage.Checked(texts, placeholders)
-	} else {
-		list, err := usage.Compile(texts, t.Restrictive, placeholders)
-		if err != nil {
-			return &condition.SpecError{Index: err.Index, Offset: err.Offset, Message: err.Message, Hint: err.Hint}
-		}
-		t.usages = list
-	}
-	if vital {
-		placeholders.System = v.mayName
-		t.unsure = t.usages.In(placeholders)
-	}
-	return nil
 }
 
 // compileWords compiles literals that are compared word by word.
@@ -156,12 +124,12 @@ func (t *Test) grants(v *Value, i int) bool {
 		return false
 	}
 	first := c.Words[0]
-	if bytes.IndexByte(first.Text, '/') > 0 && !t.base.stays(c) {
+	if bytes.IndexByte(first.Text, '/') > 0 && !t.base.at().stays(c) {
 		return false // E22: a program whose path depends on the directory
 	}
 	switch {
 	case t.usages != nil:
-		return t.usages.Grants(l, i, func() bool { return t.given(v, i) })
+		return t.usages.grants(l, i, func() bool { return t.given(v, i) })
 	case t.text != nil:
 		if slices.ContainsFunc(c.Words, func(w shell.Word) bool { return !w.Literal }) {
 			return false // the shell turns it into another text
@@ -182,7 +150,7 @@ func (t *Test) grants(v *Value, i int) bool {
 func (t *Test) given(v *Value, i int) bool {
 	list := effect.Given(v.Line(), i)
 	for k := range list {
-		if !t.base.plainNames(v, t.links, &list[k]) {
+		if !t.base.at().plainNames(v, t.base.env.Links, &list[k]) {
 			return false
 		}
 	}

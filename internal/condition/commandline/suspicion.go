@@ -104,7 +104,9 @@ func (t *Test) written(v *Value) bool {
 		}
 	}
 	hit := t.raw(v.text)
-	v.written = append(v.written, writtenForm{t, hit})
+	if len(v.written) < maxWritten {
+		v.written = append(v.written, writtenForm{t, hit})
+	}
 	return hit
 }
 
@@ -134,7 +136,7 @@ func (t *Test) raw(line []byte) bool {
 func (t *Test) begins(v *Value, program *usage.Program, operands []shell.Word, dirs []string) bool {
 	switch {
 	case t.usages != nil:
-		return t.usages.Suspects(program, operands, dirs)
+		return t.usages.suspects(program, operands, dirs, t.unsure)
 	case t.text != nil:
 		v.joined = append(v.joined[:0], program.Word.Text...)
 		if len(operands) > 0 {
@@ -166,6 +168,9 @@ const (
 	// maxBeginnings is the maximum number of positions in one command at which conditions that
 	// compare texts are evaluated. A command with more positions is unknown to them.
 	maxBeginnings = 256
+	// maxWritten is the number of conditions whose results for a line as a text are kept for its other
+	// commands: a search among more takes longer than another evaluation.
+	maxWritten = 32
 	// maxValueWords is the number of words after NAME=VALUE that count as words of the command in
 	// VALUE.
 	maxValueWords = 64
@@ -185,7 +190,7 @@ func (t *Test) Unknown(value *condition.Value) (unknown condition.Unknown) {
 			if unknown&condition.UnknownCommand == 0 && t.manyBeginnings(v, l, i) {
 				unknown |= condition.UnknownCommand
 			}
-			if t.unsure != nil && !t.suspects(v, l, i) && t.doubts(v, l, i) {
+			if t.usages != nil && t.usages.vital && !t.suspects(v, l, i) && t.doubts(v, l, i) {
 				unknown |= condition.UnknownReading
 			}
 		}
@@ -197,7 +202,7 @@ func (t *Test) Unknown(value *condition.Value) (unknown condition.Unknown) {
 // does.
 func (t *Test) doubts(v *Value, l *shell.Line, i int) bool {
 	unsure := *t
-	unsure.usages = t.unsure
+	unsure.unsure = true
 	return unsure.suspects(v, l, i)
 }
 

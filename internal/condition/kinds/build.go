@@ -1,6 +1,8 @@
 package kinds
 
 import (
+	"slices"
+
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/commandline"
 	"github.com/stopgate/stopgate/internal/condition/glob"
@@ -16,6 +18,11 @@ import (
 // (D25-31).
 func buildEqual(r condition.Request) (tests condition.Tests, err *condition.SpecError) {
 	fits := (condition.AnyType &^ schema.Array).Intersect(r.Target.Types())
+	if fits&schema.String != 0 && !slices.ContainsFunc(r.Spec.Values, func(lit condition.Literal) bool { return lit.Kind != condition.LiteralString }) {
+		tests.Fits = schema.String
+		tests.Text, err = compileText(r)
+		return tests, err
+	}
 	strings := r
 	strings.Spec.Values = nil
 	var index []int // of the string literals in the values
@@ -83,13 +90,13 @@ func compileText(r condition.Request) (condition.TextTest, *condition.SpecError)
 	}
 	switch t.Annotation {
 	case schema.Path:
-		return pathname.Compile(s, t.Expands, r.Restrictive, r.Env)
+		return pathname.Compile(s, t.Expands, r.Restrictive, *r.Env)
 	case schema.Command:
 		return commandline.Compile(s, t, r.Restrictive, r.Env)
 	case schema.URL:
 		return weburl.Compile(s, r.Restrictive)
 	case schema.Patch:
-		return pathname.CompilePatch(s, r.Restrictive, r.Env)
+		return pathname.CompilePatch(s, r.Restrictive, *r.Env)
 	}
 	return plaintext.Compile(s, r.Restrictive)
 }
@@ -139,7 +146,7 @@ func allPlain(s condition.Spec, a schema.Annotation) bool {
 
 func buildLength(r condition.Request) (tests condition.Tests, err *condition.SpecError) {
 	if tests.Values.Count, err = condition.ParseCount(r.Spec.Values[0]); err == nil {
-		tests.Text = compileLength(tests.Values.Count, r.Target, r.Restrictive, r.Env)
+		tests.Text = compileLength(tests.Values.Count, r.Target, r.Restrictive, *r.Env)
 	}
 	return tests, err
 }

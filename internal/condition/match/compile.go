@@ -8,6 +8,11 @@ import (
 // Compile compiles a condition for a target and a polarity by the definition of its kind. The error
 // is a [condition.SpecError].
 func Compile(s condition.Spec, t condition.Target, restrictive bool, env condition.Env) (*Matcher, error) {
+	return CompileIn(s, t, restrictive, &env)
+}
+
+// CompileIn is Compile in an environment that many matchers share, which must not be changed afterwards.
+func CompileIn(s condition.Spec, t condition.Target, restrictive bool, env *condition.Env) (*Matcher, error) {
 	m, err := compile(condition.Request{Spec: s, Target: t, Restrictive: restrictive, Env: env})
 	if err != nil {
 		return nil, err
@@ -16,7 +21,7 @@ func Compile(s condition.Spec, t condition.Target, restrictive bool, env conditi
 }
 
 // Check returns the error of Compile. For literals it does not build automata.
-func Check(s condition.Spec, t condition.Target, restrictive bool, env condition.Env) error {
+func Check(s condition.Spec, t condition.Target, restrictive bool, env *condition.Env) error {
 	if _, err := build(condition.Request{Spec: s, Target: t, Restrictive: restrictive, Env: env, CheckOnly: true}); err != nil {
 		return err
 	}
@@ -35,7 +40,10 @@ func compile(r condition.Request) (*Matcher, *condition.SpecError) {
 	}
 	m := &Matcher{
 		kind: r.Spec.Kind, restrictive: r.Restrictive, annotation: r.Target.Annotation, env: r.Env,
-		fits: tests.Fits, text: tests.Text, values: tests.Values,
+		fits: tests.Fits, text: tests.Text, values: &noValues,
+	}
+	if tests.Fits&^schema.String != 0 || tests.Values.Count != 0 {
+		m.values = &tests.Values
 	}
 	m.origin, _ = tests.Text.(condition.OriginTest)
 	for _, lit := range r.Spec.Values {
@@ -48,6 +56,9 @@ func compile(r condition.Request) (*Matcher, *condition.SpecError) {
 	}
 	return m, nil
 }
+
+// noValues are the values of a condition that only strings satisfy.
+var noValues condition.Values
 
 func build(r condition.Request) (tests condition.Tests, err *condition.SpecError) {
 	defer func() {

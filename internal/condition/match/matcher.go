@@ -15,11 +15,11 @@ type Matcher struct {
 	fits        schema.Type
 	text        condition.TextTest
 	origin      condition.OriginTest // text, if it looks at origins
-	values      condition.Values
+	values      *condition.Values
 	want, value bool // for Present; see [condition.Spec.Presence]
 
 	annotation schema.Annotation
-	env        condition.Env
+	env        *condition.Env
 	written    []string // the literals of text matchers, for analysis
 }
 
@@ -129,13 +129,13 @@ func (m *Matcher) WantsValue() bool { return m.value }
 func (m *Matcher) Test() condition.TextTest { return m.text }
 
 // Values returns the test of all other values.
-func (m *Matcher) Values() *condition.Values { return &m.values }
+func (m *Matcher) Values() *condition.Values { return m.values }
 
 // Restrictive returns the polarity of the matcher.
 func (m *Matcher) Restrictive() bool { return m.restrictive }
 
 // Env returns the environment that the matcher was compiled in.
-func (m *Matcher) Env() condition.Env { return m.env }
+func (m *Matcher) Env() condition.Env { return *m.env }
 
 // Written returns the literals of a condition on strings, as written.
 func (m *Matcher) Written() []string { return m.written }

@@ -121,6 +121,6 @@ func kindOf(t *condition.Target) flow.Kind {
 
 // plainPath returns the function that reports whether a path has one reading only.
 func plainPath(r condition.Request) func(text []byte) bool {
-	c := pathform.NewContext(r.Env, r.Target.Expands, false)
+	c := pathform.NewContext(*r.Env, r.Target.Expands, false)
 	return c.Plain
 }

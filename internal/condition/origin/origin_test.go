@@ -189,7 +189,7 @@ func TestValuesMustBePlain(t *testing.T) {
 func TestCommandLinesAreNotPermitted(t *testing.T) {
 	target := condition.Target{Type: schema.String, Annotation: schema.Command}
 	for _, k := range []condition.Kind{condition.From, condition.NotFrom} {
-		if err := match.Check(spec(k), target, false, condition.Env{}); err == nil {
+		if err := match.Check(spec(k), target, false, &condition.Env{}); err == nil {
 			t.Errorf("%s: no error", k)
 		}
 		m, err := match.Compile(spec(k), target, false, condition.Env{})

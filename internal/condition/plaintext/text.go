@@ -1,6 +1,7 @@
 package plaintext
 
 import (
+	"bytes"
 	"errors"
 	"math/bits"
 	"slices"
@@ -15,16 +16,48 @@ import (
 	"github.com/stopgate/stopgate/internal/regexp/regular"
 )
 
-// LanguageTest evaluates a text by membership in a set, whose automaton is built when the first text
-// is evaluated.
-type LanguageTest struct{ language func() *automaton.Language }
-
-// NewLanguageTest returns the test of a set. The NFA must not be changed afterwards.
-func NewLanguageTest(n *automaton.NFA) LanguageTest {
-	return LanguageTest{sync.OnceValue(n.Compile)}
+// LanguageTest evaluates a text by globs or suffixes. Their automaton is built for the first text that
+// begins, or ends, as one of them does.
+type LanguageTest struct {
+	spec     condition.Spec
+	once     sync.Once
+	language *automaton.Language
 }
 
-func (t LanguageTest) Holds(text []byte) bool { return t.language().Accepts(text) }
+// NewLanguageTest checks a condition of kind glob or suffix.
+func NewLanguageTest(s condition.Spec) (*LanguageTest, *condition.SpecError) {
+	plain := func(lit condition.Literal) bool { return s.Kind == condition.Glob && ValidGlob(lit.Text) }
+	for i := range s.Values {
+		if plain(s.Values[i]) {
+			continue
+		}
+		if err := AddString(automaton.New(), s.Kind, s.Values[i].Text); err != nil {
+			err.Index = i
+			return nil, err
+		}
+	}
+	return &LanguageTest{spec: s}, nil
+}
+
+func (t *LanguageTest) Holds(text []byte) bool {
+	if !slices.ContainsFunc(t.spec.Values, func(lit condition.Literal) bool { return t.mayHold(lit.Text, text) }) {
+		return false
+	}
+	t.once.Do(func() {
+		n, _ := StringLanguage(t.spec) // without an error: see NewLanguageTest
+		t.language = n.Compile()
+	})
+	return t.language.Accepts(text)
+}
+
+// mayHold reports whether a text begins, or ends, as one literal does.
+func (t *LanguageTest) mayHold(literal string, text []byte) bool {
+	if t.spec.Kind != condition.Glob {
+		return bytes.HasSuffix(text, []byte(literal))
+	}
+	begin, _ := glob.Beginning(literal)
+	return bytes.HasPrefix(text, []byte(begin))
+}
 
 // Compile compiles a matcher on a plain string. The language of a restrictive one is its
 // preimage under the forms of K21, so that one automaton run tests all three.

@@ -43,7 +43,7 @@ func (b *Binder) conditionAs(l *List, r *syntax.Rule, k *syntax.Condition, reach
 	bound.Readings = nil
 	for _, a := range readings {
 		bound.Target.Annotation = a
-		if err := match.Check(k.Spec, bound.Target, !r.Mode.Permissive(), b.Env); err != nil {
+		if err := match.Check(k.Spec, bound.Target, !r.Mode.Permissive(), &b.Env); err != nil {
 			wrong = firstFault(wrong, err)
 			continue
 		}
