@@ -78,7 +78,10 @@ func (s *state) matched(c, site int32, hits *index.Hits, sole bool) {
 // these rules: while these are the same, so are the possible results of a list.
 func (s *state) leave(k *cond, open *literal.Summary) {
 	b := &s.bundles[k.bundle]
-	same := len(s.uncovered) == 0 && b.open.Same(open, s.lists[k.list].end)
+	same := b.open == *open // in lanes a list ends at several rules
+	if len(s.uncovered) == 0 && s.plan.lists[k.list].commands == 0 {
+		same = b.open.Same(open, s.lists[k.list].end)
+	}
 	if b.open = *open; !same {
 		s.changed(k)
 	}

@@ -52,7 +52,7 @@ func (c *compiler) gather(v *ToolPolicy, l *list, first int) {
 	for i := l.first; i < l.end; i++ {
 		r := &c.plan.rules[i]
 		from, end := int(r.first)-first, int(r.end)-first
-		if len(written[from:end]) == 1 && l.commands == 0 && !l.suspects && c.bundles(v, written[from].ast) {
+		if len(written[from:end]) == 1 && !r.commands && !l.suspects && c.bundles(v, written[from].ast) {
 			c.bundle(v, l, i, &written[from], bundles)
 			continue
 		}

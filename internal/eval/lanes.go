@@ -97,31 +97,75 @@ func (s *state) walkLanes(i int) {
 	st.low, st.high, st.lane = stopgate.Unattended, stopgate.Unattended, noLane
 	found := false
 	for k := range s.ways(i) {
-		low, high := s.possible(l, l.first, k)
-		st.low, st.high = stopgate.Strictest(st.low, low), stopgate.Strictest(st.high, high)
+		o := s.inLane(l, k)
+		st.low, st.high = stopgate.Strictest(st.low, o.low), stopgate.Strictest(st.high, o.high)
 		found = true
 	}
 	if s.mayFollow(i) {
 		st.lane = futureLane
 	}
 	if st.lane == futureLane || !found {
-		low, high := s.possible(l, l.first, st.lane)
-		if st.low = stopgate.Strictest(st.low, low); !found {
-			st.high = high
+		o := s.inLane(l, st.lane)
+		if st.low = stopgate.Strictest(st.low, o.low); !found {
+			st.high = o.high
 		}
 	}
 	for k := range s.ways(i) { // the first command with the list's verdict is named
-		if low, high := s.possible(l, l.first, k); low == high && low == st.low && low == st.high {
+		if o := s.inLane(l, k); o.low == o.high && o.low == st.low && o.low == st.high {
 			st.lane = k
 			break
 		}
 	}
-	st.cursor = l.first
-	for st.cursor < l.end && s.phaseOf(st.cursor, st.lane) == failed {
-		st.cursor++
-	}
-	st.holds = st.cursor < l.end && s.phaseOf(st.cursor, st.lane) == holds
+	o := s.inLane(l, st.lane)
+	st.cursor, st.holds = o.cursor, o.holds
 	st.abstains = l.guard && st.cursor == l.end || l.session && st.low == stopgate.Unattended && st.high == stopgate.Unattended
+}
+
+// outcome is the possible results of a list in one lane.
+type outcome struct {
+	low, high stopgate.Mode
+	cursor    int32 // the first rule that has not failed
+	holds     bool  // it holds
+}
+
+// inLane evaluates a list in one lane, by the first rules of its bundles.
+func (s *state) inLane(l *list, lane int32) (o outcome) {
+	if len(s.uncovered) > 0 {
+		return s.eachInLane(l, lane)
+	}
+	open, end := s.bundledIn(l)
+	for _, r := range l.own {
+		if r >= end {
+			break
+		}
+		switch s.phaseOf(r, lane) {
+		case holds:
+			end = r
+		case waiting:
+			open.Add(r, uint8(s.plan.rules[r].mode))
+		}
+	}
+	last := l.fallback
+	if end < l.end {
+		last = s.plan.rules[end].mode
+	}
+	o = outcome{last, last, end, end < l.end}
+	for mode, r := range open.Of() {
+		if m := stopgate.Mode(mode); r < end {
+			o.low, o.high, o.cursor, o.holds = stopgate.Strictest(o.low, m), weakest(o.high, m), min(o.cursor, r), false
+		}
+	}
+	return o
+}
+
+// eachInLane is inLane rule by rule: some permits do not cover the call.
+func (s *state) eachInLane(l *list, lane int32) (o outcome) {
+	o.low, o.high = s.possible(l, l.first, lane)
+	for o.cursor = l.first; o.cursor < l.end && s.phaseOf(o.cursor, lane) == failed; {
+		o.cursor++
+	}
+	o.holds = o.cursor < l.end && s.phaseOf(o.cursor, lane) == holds
+	return o
 }
 
 // ways yields the lanes of a list in text order.
@@ -138,7 +182,7 @@ func (s *state) ways(i int) iter.Seq[int32] {
 // mayFollow reports whether the call may have further commands.
 func (s *state) mayFollow(i int) bool {
 	l := &s.plan.lists[i]
-	for r := l.first; r < l.end; r++ {
+	for _, r := range l.own {
 		for c := s.plan.rules[r].first; c < s.plan.rules[r].end; c++ {
 			if s.plan.conds[c].command >= 0 && s.conds[c].open > 0 {
 				return true

@@ -245,12 +245,7 @@ func (s *state) walkRules(l *list, st *listState) {
 	for int(st.step) < len(l.own) && s.rules[l.firstOwn+st.step].phase == failed {
 		st.step++
 	}
-	open, end := literal.Empty(), l.end
-	for i := l.firstBundle; i < l.endBundle; i++ {
-		b := &s.bundles[i]
-		open.Merge(&b.open)
-		end = min(end, b.hit.First())
-	}
+	open, end := s.bundledIn(l)
 	for i := st.step; int(i) < len(l.own) && l.own[i] < end; i++ {
 		switch r := l.own[i]; s.rules[l.firstOwn+i].phase {
 		case holds:
@@ -273,6 +268,18 @@ func (s *state) walkRules(l *list, st *listState) {
 			st.low, st.high, st.cursor = stopgate.Strictest(st.low, m), weakest(st.high, m), min(st.cursor, r)
 		}
 	}
+}
+
+// bundledIn returns the rules of a list's bundles that wait, and the first one that holds, the end of
+// the list if none does.
+func (s *state) bundledIn(l *list) (open literal.Summary, end int32) {
+	open, end = literal.Empty(), l.end
+	for i := l.firstBundle; i < l.endBundle; i++ {
+		b := &s.bundles[i]
+		open.Merge(&b.open)
+		end = min(end, b.hit.First())
+	}
+	return open, end
 }
 
 // walkGuards recomputes the results of the guards of a file. A guard that skips or denies ends the
