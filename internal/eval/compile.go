@@ -16,6 +16,10 @@ type compiler struct {
 	kind    syntax.ListKind
 	plan    *plan
 	reached map[reachKey]schema.Reach
+	last    reachKey // of the latest pointer, which the next rule often has too
+	at      schema.Reach
+	// written are the conditions of the current list, in rule order.
+	written []cond
 	// conditions are those of the rules of each bundle.
 	conditions [][]*syntax.Condition
 	parts      []*part
@@ -127,7 +131,7 @@ func (c *compiler) partOf(s *schema.Schema) *part {
 func (c *compiler) list(v *ToolPolicy, l list, rules []*syntax.Rule, table string, forMany bool) bool {
 	l.first = int32(len(c.plan.rules))
 	l.note.file, l.note.table = v.File.Name, table
-	conds := len(c.plan.conds)
+	c.written, c.plan.rules = c.written[:0], slices.Grow(c.plan.rules, len(rules))
 	for _, r := range rules {
 		if !c.applies(r) {
 			l.note.skipped = append(l.note.skipped, skippedRule{r, "its conditions on the call do not hold"})
@@ -149,7 +153,7 @@ func (c *compiler) list(v *ToolPolicy, l list, rules []*syntax.Rule, table strin
 		l.note.skipped = nil // noted in the list of all guards
 	}
 	c.commands(v, &l)
-	c.gather(v, &l, conds)
+	c.gather(v, &l)
 	c.suspect(v, &l)
 	if l.guard && l.first == l.end && len(l.note.skipped) == 0 {
 		return true
@@ -202,10 +206,11 @@ func MayHoldUndeclared(r *syntax.Rule, k *syntax.Condition) bool {
 	return k.Spec.Kind != condition.Present || there
 }
 
-// rule adds a rule and its conditions.
+// rule adds a rule and its conditions, whose indices are those among the written ones until the list
+// is gathered.
 func (c *compiler) rule(v *ToolPolicy, r *syntax.Rule, lowered bool) {
 	ref := r.Ref(v.File.Name)
-	out := rule{first: int32(len(c.plan.conds)), mode: r.Mode, list: int32(len(c.plan.lists)), ref: &ref, public: r.Reason, same: -1}
+	out := rule{first: int32(len(c.written)), mode: r.Mode, list: int32(len(c.plan.lists)), ref: &ref, public: r.Reason, same: -1}
 	if r.SameText && r.Mode.Permissive() { // a rule that restricts suspects one text
 		out.same = c.plan.same
 		c.plan.same++
@@ -220,7 +225,7 @@ func (c *compiler) rule(v *ToolPolicy, r *syntax.Rule, lowered bool) {
 		c.condition(v, r, &r.Conditions[i])
 	}
 	out.own = -1
-	out.end = int32(len(c.plan.conds))
+	out.end = int32(len(c.written))
 	c.plan.rules = append(c.plan.rules, out)
 }
 
@@ -248,7 +253,7 @@ func (c *compiler) condition(v *ToolPolicy, r *syntax.Rule, k *syntax.Condition)
 	if out.origin && permissive {
 		out.accepts = accepts(v.File, &out)
 	}
-	c.plan.conds = append(c.plan.conds, out)
+	c.written = append(c.written, out)
 }
 
 // commands finds the conditions of a list on command lines. A line may have several commands, and a
@@ -262,7 +267,7 @@ func (c *compiler) commands(v *ToolPolicy, l *list) {
 			continue
 		}
 		for k := r.first; k < r.end; k++ {
-			cond := &c.plan.conds[k]
+			cond := &c.written[k]
 			reach := c.reach(v, cond.ast)
 			if _, onlyNull := cond.ast.Spec.NamesNull(); onlyNull || cond.kind == condition.Present || cond.origin || counts(cond.kind) || !slices.ContainsFunc(reach.Locations, (*schema.Location).Runs) {
 				continue

@@ -27,11 +27,15 @@ func (c *compiler) reach(v *ToolPolicy, k *syntax.Condition) schema.Reach {
 	if len(k.Arg) > 0 {
 		key.arg = &k.Arg[0]
 	}
+	if key == c.last && key.arg != nil {
+		return c.at
+	}
 	r, ok := c.reached[key]
 	if !ok {
 		r = v.Schema.Reach(k.Arg)
 		c.reached[key] = r
 	}
+	c.last, c.at = key, r
 	return r
 }
 
@@ -42,18 +46,16 @@ type bundleKey struct {
 	env             *condition.Env
 }
 
-// gather bundles the rules of a list, whose conditions begin at first, and adds every condition to
-// the trie of pointers.
-func (c *compiler) gather(v *ToolPolicy, l *list, first int) {
-	written := slices.Clone(c.plan.conds[first:])
-	c.plan.conds = c.plan.conds[:first]
+// gather bundles the rules of a list, and adds every condition to the plan and to the trie of
+// pointers.
+func (c *compiler) gather(v *ToolPolicy, l *list) {
 	bundles := make(map[bundleKey]int32)
 	l.firstOwn, l.firstBundle = c.plan.own, int32(len(c.plan.bundles))
 	for i := l.first; i < l.end; i++ {
 		r := &c.plan.rules[i]
-		from, end := int(r.first)-first, int(r.end)-first
-		if len(written[from:end]) == 1 && !r.commands && !l.suspects && c.bundles(v, written[from].ast) {
-			c.bundle(v, l, i, &written[from], bundles)
+		from, end := r.first, r.end
+		if end-from == 1 && !r.commands && !l.suspects && c.bundles(v, c.written[from].ast) {
+			c.bundle(v, l, i, &c.written[from], bundles)
 			continue
 		}
 		r.own = c.plan.own
@@ -61,8 +63,8 @@ func (c *compiler) gather(v *ToolPolicy, l *list, first int) {
 		l.own = append(l.own, i)
 		r.first = int32(len(c.plan.conds))
 		for k := from; k < end; k++ {
-			written[k].suspects = l.suspects
-			c.put(v, written[k], written[k].ast.Arg)
+			c.written[k].suspects = l.suspects
+			c.put(v, c.written[k], c.written[k].ast.Arg)
 		}
 		r.end = int32(len(c.plan.conds))
 	}
