@@ -15,10 +15,16 @@ var version = ""
 
 // Version returns the version, "(devel)" for a build without one.
 func Version() string {
+	info, _ := debug.ReadBuildInfo()
+	return versionOf(info)
+}
+
+// versionOf returns the version of a program with build information, which may be nil.
+func versionOf(info *debug.BuildInfo) string {
 	if version != "" {
 		return version
 	}
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+	if info != nil && info.Main.Version != "" {
 		return info.Main.Version
 	}
 	return "(devel)"
@@ -27,12 +33,13 @@ func Version() string {
 // Line describes a program: its name, version, revision, system and compiler.
 func Line(program string) string {
 	revision := ""
-	if info, ok := debug.ReadBuildInfo(); ok {
+	info, ok := debug.ReadBuildInfo() // it parses a long text
+	if ok {
 		for _, s := range info.Settings {
 			if s.Key == "vcs.revision" && len(s.Value) >= 12 {
 				revision = " " + s.Value[:12]
 			}
 		}
 	}
-	return program + " " + Version() + revision + " " + runtime.GOOS + "/" + runtime.GOARCH + " " + runtime.Version()
+	return program + " " + versionOf(info) + revision + " " + runtime.GOOS + "/" + runtime.GOARCH + " " + runtime.Version()
 }

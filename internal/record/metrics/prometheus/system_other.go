@@ -1,0 +1,6 @@
+//go:build !linux && !darwin
+
+package prometheus
+
+// system registers no metrics of processes on other systems.
+func (r *Registry) system() {}
