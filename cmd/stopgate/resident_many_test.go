@@ -17,8 +17,7 @@ import (
 )
 
 // Proves FM9: more hooks at once than a resident takes all get the answers that they would
-// get alone, and each call has one row that counts. A second row is that of a resident that answered
-// after the hook had stopped waiting for it: it is never weaker, and no row is written twice.
+// get alone, and each call has exactly one row, also where a hook stopped waiting for the resident.
 func TestResidentOfMany(t *testing.T) {
 	n := 80
 	if testing.Short() {
@@ -28,11 +27,8 @@ func TestResidentOfMany(t *testing.T) {
 	h.serve()
 	var all sync.WaitGroup
 	wrong := make([]error, n)
-	took := make([]time.Duration, n)
 	for i := range n {
 		all.Go(func() {
-			began := time.Now()
-			defer func() { took[i] = time.Since(began) }()
 			command, want := "ls", 0
 			if i%2 == 1 {
 				command, want = "rm x", 2
@@ -53,34 +49,23 @@ func TestResidentOfMany(t *testing.T) {
 	if err := errors.Join(wrong...); err != nil {
 		t.Error(err)
 	}
-	const patience = 2 * time.Second // of a hook
 	answered, left := h.counts()
-	calls, late, ids := map[stopgate.CallID][]stopgate.Record{}, 0, map[stopgate.ProposalID]bool{}
+	calls := map[stopgate.CallID][]stopgate.Record{}
 	for _, r := range h.decisions() {
-		if ids[r.ID] {
-			t.Errorf("%s has two rows", r.ID)
-		}
-		ids[r.ID] = true
 		calls[r.CallID] = append(calls[r.CallID], r)
 	}
 	for i := range n {
 		want := []stopgate.RecordStatus{stopgate.StatusAllowed, stopgate.StatusDenied}[i%2]
 		rows := calls[stopgate.CallID(fmt.Sprint("m", i))]
-		counts := 0
-		for _, r := range rows {
-			if r.Status == want && r.Code != stopgate.CodePolicyTimeout {
-				counts++
-			} else if r.Status != stopgate.StatusDenied || r.Code != stopgate.CodePolicyTimeout {
-				t.Errorf("call %d: a row with %s %s", i, r.Status, r.Code)
+		if len(rows) != 1 || rows[0].Status != want || rows[0].Code == stopgate.CodePolicyTimeout {
+			t.Errorf("call %d: %d rows", i, len(rows))
+			for _, r := range rows {
+				t.Logf("%s %s %s", r.ID, r.Status, r.Code)
 			}
 		}
-		if counts == 0 || len(rows) > 2 || len(rows) == 2 && took[i] < patience {
-			t.Errorf("call %d took %s, and has %d rows, %d of which count", i, took[i], len(rows), counts)
-		}
-		late += len(rows) - 1
 	}
-	if len(calls) != n || answered == 0 || late > answered+left {
-		t.Errorf("rows of %d calls, of %d, %d of them late; the resident answered %d and left %d", len(calls), n, late, answered, left)
+	if len(calls) != n || answered == 0 {
+		t.Errorf("rows of %d calls, of %d; the resident answered %d and left %d", len(calls), n, answered, left)
 	}
 }
 

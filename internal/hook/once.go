@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -12,10 +13,16 @@ import (
 // decideOnce decides about a call unless another hook does (S49). It then returns the other
 // hook's decision, and no second record is written.
 func (h *Host) decideOnce(ctx context.Context, o Options, b *Backend, e *Event, decide func() Decision) Decision {
+	if o.left() {
+		return failureDecision(stopgate.CodePolicyTimeout) // it reaches no agent
+	}
 	call, ok := h.callKey(e)
 	if b.Once == nil || !ok {
 		return decide()
 	}
+	// From here on the process that delegated the event waits for this decision if it leaves, or has
+	// decided already.
+	call.ID = cmp.Or(call.ID, o.Delegation)
 	call.Waits = b.OnWait
 	turn, text, err := b.Once.Enter(ctx, call)
 	switch {

@@ -62,6 +62,23 @@ func TestOneCallTwoHooks(t *testing.T) {
 	}
 }
 
+// Proves FM9: a delegated call without an id is decided once by the two processes that have it, and
+// another call of the same host is a call of its own.
+func TestDelegatedCallWithoutID(t *testing.T) {
+	p := program(t, rules)
+	dir, rows, h := t.TempDir(), new(ports.Recorder), host(t, "claude-code")
+	text := strings.Replace(event("claude-code", "Read", `{"file_path":"src/a.go"}`), `"tool_use_id"`, `"other"`, 1)
+	for i, c := range []struct {
+		delegation string
+		want       int // rows so far
+	}{{"n1", 1}, {"n1", 1}, {"n2", 2}, {"", 3}, {"", 4}} {
+		r := ask(t, h, hook.Options{Open: shared(t, p, h, dir, gate.WithRecorder(rows)), Delegation: c.delegation}, text)
+		if n := len(rows.Decisions()); n != c.want || hostDoes("claude-code", r) != runs {
+			t.Errorf("event %d: %d rows, want %d; the host %s", i, n, c.want, hostDoes("claude-code", r))
+		}
+	}
+}
+
 // Proves S49: the result of a call that another hook decided is left to that hook.
 func TestResultOfTheOther(t *testing.T) {
 	p := program(t, rules)

@@ -36,6 +36,13 @@ type Options struct {
 	// RecordDenial is called for a call that is denied without a gate, so that it is
 	// recorded. It may be nil.
 	RecordDenial func(e *Event, code stopgate.Code)
+	// Left reports whether the process that delegated the event has left. It decides itself then:
+	// a call that is not being decided yet is left to it, so that it has one row. nil for an event
+	// of this process.
+	Left func() bool
+	// Delegation identifies an event that was delegated to a process and is now decided by two; ""
+	// for others. Calls without an id have it as theirs.
+	Delegation string
 	// Log receives one line per failure, for people. It may be nil.
 	Log io.Writer
 }
@@ -114,10 +121,13 @@ func (h *Host) Run(ctx context.Context, o Options, input io.Reader) Reply {
 // recordDenial records a call that is denied without a gate. An open gate records the call
 // itself, also after a timeout.
 func (o Options) recordDenial(e *Event, code stopgate.Code) {
-	if o.RecordDenial != nil && e.Kind == Before && !o.ObserveOnly && e.recorded.CompareAndSwap(false, true) {
+	if o.RecordDenial != nil && !o.left() && e.Kind == Before && !o.ObserveOnly && e.recorded.CompareAndSwap(false, true) {
 		o.RecordDenial(e, code)
 	}
 }
+
+// left reports whether another process decides.
+func (o Options) left() bool { return o.Left != nil && o.Left() }
 
 func (o Options) logf(format string, args ...any) {
 	if o.Log != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -74,6 +75,55 @@ func TestATimeoutHasOneRow(t *testing.T) {
 				synctest.Wait()
 				if rows := len(rec.Decisions()); rows+unrecorded != 1 {
 					t.Errorf("%d rows of the gate, %d of calls without one", rows, unrecorded)
+				}
+			})
+		})
+	}
+}
+
+// Proves FM9: a delegated event whose process has left is decided and recorded by that process alone,
+// wherever this one waited; one whose decision has begun is decided here.
+func TestAProcessThatLeftHasTheRow(t *testing.T) {
+	p := program(t, "version = 1\n[tools.Read.policy]\nrun = \"ask\"\n")
+	h := host(t, "crush")
+	var left atomic.Bool
+	leave := func() { left.Store(true) }
+	for _, c := range []struct {
+		name string
+		open func(ready func() (*hook.Backend, error)) (*hook.Backend, error)
+		want int // rows
+	}{
+		{"before the gate was made", func(ready func() (*hook.Backend, error)) (*hook.Backend, error) { leave(); return ready() }, 0},
+		{"and the gate cannot be made", func(func() (*hook.Backend, error)) (*hook.Backend, error) { leave(); return nil, errors.New("no disk") }, 0},
+		{"and the gate is late", func(func() (*hook.Backend, error)) (*hook.Backend, error) {
+			leave()
+			time.Sleep(time.Hour)
+			return nil, errors.New("no disk")
+		}, 0},
+		{"after the decision began", func(ready func() (*hook.Backend, error)) (*hook.Backend, error) { return ready() }, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				left.Store(false)
+				rows := new(ports.Recorder)
+				unrecorded := 0
+				r := h.Run(t.Context(), hook.Options{
+					Open: func(_ context.Context, e *hook.Event) (*hook.Backend, error) {
+						return c.open(func() (*hook.Backend, error) {
+							a := h.Approver(e, ports.Able{Can: gate.Abilities{Reachable: true}, Answer: func(ctx context.Context, q *gate.Question) (gate.Answer, error) {
+								leave()
+								return ports.Yes(ctx, q)
+							}})
+							g, err := gate.New(p, gate.WithApprover(a), gate.WithRecorder(rows), gate.WithDenyMode(gate.DenyToolResult))
+							return &hook.Backend{Gate: g, Approver: a}, err
+						})
+					},
+					Left: left.Load, RecordDenial: func(*hook.Event, stopgate.Code) { unrecorded++ },
+				}, strings.NewReader(event("crush", "Read", `{"file_path":"a"}`)))
+				time.Sleep(2 * time.Hour)
+				synctest.Wait()
+				if n := len(rows.Decisions()) + unrecorded; n != c.want || c.want == 0 && hostDoes("crush", r) != blocks {
+					t.Errorf("%d rows; the host %s", n, hostDoes("crush", r))
 				}
 			})
 		})

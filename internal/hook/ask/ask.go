@@ -34,6 +34,8 @@ type Asked struct {
 	Reply Reply
 	// Spent is the time it took.
 	Spent time.Duration
+	// Nonce is that of the request, "" if none was sent.
+	Nonce string
 
 	read     []byte // from standard input
 	complete bool   // read to its end

@@ -24,6 +24,7 @@ func (a *Asked) ask(path string, args []string, limit time.Duration) {
 	q.Event = a.read
 	r, ok := c.put(func(nonce string) []byte {
 		q.Nonce, q.Spent = nonce, time.Since(c.began)
+		a.Nonce = nonce
 		return q.Append(nil)
 	}, limit)
 	if ok && r.Kind == Answered {

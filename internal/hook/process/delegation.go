@@ -20,6 +20,10 @@ type Delegation struct {
 	Args   []string // the command line
 	// Spent is the time since the other process started.
 	Spent time.Duration
+	// Left reports whether the other process has left, and decides itself.
+	Left func() bool
+	// Nonce identifies the event in both processes.
+	Nonce string
 	// Waits is called when an approval is requested, or another hook decides about the call, so
 	// that the answer may take until the deadline.
 	Waits func()
@@ -33,8 +37,8 @@ func (k *Cache) Answer(ctx context.Context, v Delegation, s Streams) (code int, 
 	if err != nil || !f.absolute() {
 		return 0, false, false
 	}
-	d := &delegated{kept: k, waits: v.Waits}
-	p := Program{Compile: k.Compile, Fetch: k.Fetch, Caller: v.Caller, Spent: max(v.Spent, 0) + f.Deadline/100, delegated: d}
+	d := &delegated{kept: k, waits: v.Waits, left: v.Left}
+	p := Program{Compile: k.Compile, Fetch: k.Fetch, Caller: v.Caller, Spent: max(v.Spent, 0) + f.Deadline/100, Nonce: v.Nonce, delegated: d}
 	code = p.Serve(ctx, set.Args(), f, s)
 	d.leave()
 	return code, f.Observe, !d.declined.Load()
@@ -59,10 +63,11 @@ func (f *Flags) absolute() bool {
 type delegated struct {
 	kept     *Cache
 	waits    func()
+	left     func() bool
 	declined atomic.Bool
 
 	mu      sync.Mutex
-	left    bool
+	ended   bool
 	release func()
 }
 
@@ -86,7 +91,7 @@ func (g *delegated) open(ctx context.Context, settings place.Settings) (backend.
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if !g.left {
+	if !g.ended {
 		g.release = release
 	}
 	return store, nil
@@ -95,7 +100,7 @@ func (g *delegated) open(ctx context.Context, settings place.Settings) (backend.
 func (g *delegated) leave() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.left = true
+	g.ended = true
 	if g.release != nil {
 		g.release()
 	}

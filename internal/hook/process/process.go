@@ -55,6 +55,8 @@ type Program struct {
 	Caller Caller
 	// Spent is the elapsed part of the deadline when the program began.
 	Spent time.Duration
+	// Nonce identifies an event that was delegated to another process; "" if it was not.
+	Nonce string
 
 	args      []string   // of the process
 	delegated *delegated // nil: the process answers this event only
@@ -156,7 +158,13 @@ func (p Program) Serve(ctx context.Context, args []string, f *Flags, s Streams) 
 	if p.Full != nil {
 		input = io.TeeReader(s.In, &w.event)
 	}
-	r := host.Run(ctx, hook.Options{Open: w.open, ObserveOnly: f.Observe, Allow: f.Allow, Deadline: flags.Deadline, Log: log, RecordDenial: w.unrecorded}, input)
+	o := hook.Options{
+		Open: w.open, ObserveOnly: f.Observe, Allow: f.Allow, Deadline: flags.Deadline, Log: log, RecordDenial: w.unrecorded, Delegation: p.Nonce,
+	}
+	if p.delegated != nil {
+		o.Left = p.delegated.left
+	}
+	r := host.Run(ctx, o, input)
 	// An answer that does not reach the host is no answer.
 	if _, err := s.Out.Write(r.Stdout); err != nil && !f.Observe {
 		fmt.Fprintf(s.Err, "stopgate: the answer cannot be written: %v; the call is blocked\n", err)

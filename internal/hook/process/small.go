@@ -36,7 +36,7 @@ func Small(args []string, asked ask.Asked, s Streams) int {
 		return 0
 	}
 	s.In = asked.Input()
-	if code, ok := (Program{Full: ask.Full, Spent: asked.Spent}).Main(args, s); ok {
+	if code, ok := (Program{Full: ask.Full, Spent: asked.Spent, Nonce: asked.Nonce}).Main(args, s); ok {
 		return code
 	}
 	var f Flags

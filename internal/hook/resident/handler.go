@@ -123,6 +123,7 @@ func request(w http.ResponseWriter, r *http.Request) (q ask.Request, err error) 
 		return list
 	}
 	q.Args, q.Env = texts(ask.ArgHeader), texts(ask.EnvHeader)
+	q.Nonce = r.Header.Get(ask.NonceHeader)
 	q.Dir = strings.Join(texts(ask.DirHeader), "")
 	if spent := strings.Join(texts(ask.SpentHeader), ""); spent != "" {
 		var bad error
@@ -141,8 +142,8 @@ func request(w http.ResponseWriter, r *http.Request) (q ask.Request, err error) 
 
 // answer decides an event as the client would. If ok is false, the client has to decide.
 func (h *handler) answer(a *answer, q ask.Request, end func()) (reply ask.Reply, ok bool) {
-	// A client that leaves does not end the decision, unless a person is asked: it can get it as a
-	// second hook of the same call.
+	// A client that leaves does not end a decision that has begun, unless a person is asked: it gets it
+	// as a second hook of the same call. A call that is not being decided yet is left to it.
 	ctx, cancel := context.WithCancel(context.WithoutCancel(a.r.Context()))
 	defer cancel()
 	env := make(map[string]string)
@@ -154,7 +155,8 @@ func (h *handler) answer(a *answer, q ask.Request, end func()) (reply ask.Reply,
 	var held sync.Once
 	code, lenient, ok := h.cache.Answer(ctx, process.Delegation{
 		Caller: process.Caller{Account: config.Account{Getenv: func(name string) string { return env[name] }}, Dir: q.Dir},
-		Args:   q.Args, Spent: q.Spent,
+		Args:   q.Args, Spent: q.Spent, Nonce: q.Nonce,
+		Left: func() bool { return a.r.Context().Err() != nil },
 		Waits: func() {
 			held.Do(func() {
 				end() // waiting may take minutes
