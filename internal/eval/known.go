@@ -1,6 +1,8 @@
 package eval
 
 import (
+	"strings"
+
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/schema"
 )
@@ -35,7 +37,36 @@ type KnownTool struct {
 // file declares. It must be called before the first Bind.
 func (p *Policies) Knowing(known KnownTools) *Policies {
 	p.known = known
+	if names := p.serverNames(); known != nil && len(names) > 0 {
+		p.known = func(call stopgate.Call) (KnownTool, bool) {
+			if is, ok := names[call.Server]; ok && is != "" {
+				if own, ok := strings.CutPrefix(string(call.Tool), string(call.Server)+"__"); ok {
+					call.Tool = stopgate.ToolName(string(is) + "__" + own)
+				}
+				call.Server = is
+			}
+			return known(call)
+		}
+	}
 	return p
+}
+
+// serverNames returns the servers that operators' files know under another name, by that name. If two files differ, it is "".
+func (p *Policies) serverNames() map[stopgate.ServerID]stopgate.ServerID {
+	names := make(map[stopgate.ServerID]stopgate.ServerID)
+	for _, l := range p.layers {
+		if !l.Trusted {
+			continue
+		}
+		for _, s := range l.File.Servers {
+			name, is := stopgate.ServerID(s.Name), stopgate.ServerID(s.Is)
+			if was, again := names[name]; again && was != is {
+				is = ""
+			}
+			names[name] = is
+		}
+	}
+	return names
 }
 
 // recognise looks up the known tool of the call. It always returns true.

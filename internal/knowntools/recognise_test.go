@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/eval"
 	"github.com/stopgate/stopgate/internal/knowntools"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/prove"
@@ -144,6 +145,52 @@ mode = "deny"
 		e.Feed([]byte(c.args))
 		if v := e.Close(stopgate.Ended); v.Mode != c.want {
 			t.Errorf("%s of %q on %q, pinned %t: %s: %v %s", c.call.Tool, c.call.Server, c.call.Surface, c.call.Definition.Pinned, c.args, v.Mode, v.Code)
+		}
+	}
+}
+
+// A server of another name is known by the name that the operator's files give it, unless two of them differ; a
+// file that is not trusted says nothing.
+func TestServersOfOtherNames(t *testing.T) {
+	const guarded = `
+[tools."*"]
+uncovered = "allow"
+[tools."*".policy]
+run = "unattended"
+[[guard]]
+on = "path"
+glob = "**/.env"
+mode = "deny"
+`
+	file := func(name, more string, trusted bool) policy.Source {
+		return policy.Source{Name: name, Trusted: trusted, Text: []byte("version = 1\nuse = [\"mcp/filesystem\", \"mcp/slack\"]\n" + more)}
+	}
+	edits := []byte(`{"type":"object","properties":{"path":{"type":"string"},"dryRun":{"type":"boolean"},"edits":{"type":"array","items":{"type":"object","properties":{"oldText":{"type":"string"},"newText":{"type":"string"}}}}}}`)
+	named := file("a.toml", guarded+"[servers]\nmyfiles = \"mcp/filesystem\"\n", true)
+	for _, c := range []struct {
+		name  string
+		files []policy.Source
+		want  bool
+	}{
+		{"no file", []policy.Source{file("a.toml", guarded, true)}, false},
+		{"one file", []policy.Source{named}, true},
+		{"two files", []policy.Source{named, file("b.toml", "[servers]\nmyfiles = \"mcp/filesystem\"\n", true)}, true},
+		{"two files that differ", []policy.Source{named, file("b.toml", "[servers]\nmyfiles = \"mcp/slack\"\n", true)}, false},
+		{"a file that is not trusted", []policy.Source{file("a.toml", guarded, true), file("b.toml", "[servers]\nmyfiles = \"mcp/filesystem\"\n", false)}, false},
+		{"another name", []policy.Source{file("a.toml", guarded+"[servers]\nother = \"mcp/filesystem\"\n", true)}, false},
+	} {
+		var seen []stopgate.Call
+		program, found := policy.Compile(c.files, policy.Options{Known: func(call stopgate.Call) (eval.KnownTool, bool) {
+			seen = append(seen, call)
+			return knowntools.Recognise(call)
+		}})
+		if program == nil {
+			t.Fatal(found)
+		}
+		program.Bind(stopgate.Call{Tool: "myfiles__edit_file", Server: "myfiles", Surface: stopgate.SurfaceMCP, Definition: &stopgate.ToolDefinition{Name: "myfiles__edit_file", Schema: edits, Pinned: true}})
+		known, _ := knowntools.Recognise(seen[len(seen)-1])
+		if known.Certain != c.want {
+			t.Errorf("%s: %+v", c.name, seen)
 		}
 	}
 }

@@ -56,6 +56,9 @@ func (p Pack) Server() string {
 	return strings.TrimPrefix(p.Name, mcp)
 }
 
+// OfServer reports whether a name is that of the pack of an MCP server, existing or not.
+func OfServer(name string) bool { return strings.HasPrefix(name, mcp) }
+
 // Lookup returns a pack.
 func Lookup(name string) (p Pack, ok bool) {
 	if name != packName(fileName(name)) {

@@ -32,7 +32,7 @@ func ForServer(command []string, address string) (name string, ok bool) {
 		return "", false
 	}
 	for _, name := range Names() {
-		if !strings.HasPrefix(name, mcp) {
+		if !OfServer(name) {
 			continue
 		}
 		p, _ := Lookup(name)
@@ -43,6 +43,35 @@ func ForServer(command []string, address string) (name string, ok bool) {
 		}
 	}
 	return "", false
+}
+
+// ValidServerName reports whether a policy can give a name to the server of a pack: 1 to 64 letters and digits, with
+// single "_", "-" and "." between them. Two "_" would end the name in that of a tool, and "mcp", which is none either,
+// begins the names that agents give the tools of all servers.
+func ValidServerName(name string) bool {
+	apart := true // from a letter or digit before
+	for i := range len(name) {
+		c := name[i]
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
+			apart = false
+		case apart || c != '_' && c != '-' && c != '.':
+			return false
+		default:
+			apart = true
+		}
+	}
+	return !apart && len(name) <= 64 && name != "mcp"
+}
+
+// OwnerOf returns the pack whose server has a name, in whatever case. A policy cannot give it to that of another pack.
+func OwnerOf(name string) (Pack, bool) {
+	for _, pack := range Names() {
+		if p, _ := Lookup(pack); p.Server() != "" && strings.EqualFold(p.Server(), name) {
+			return p, true
+		}
+	}
+	return Pack{}, false
 }
 
 // below reports whether an address is that of a server, or one below it.

@@ -99,7 +99,13 @@ type serverCases struct {
 // compiled returns a policy that uses packs.
 func compiled(t *testing.T, names ...string) *policy.Program {
 	t.Helper()
-	text := "version = 1\nuse = [\"" + strings.Join(names, `", "`) + "\"]\n"
+	return compiledWith(t, "", names...)
+}
+
+// compiledWith returns a policy that uses packs and has more text.
+func compiledWith(t *testing.T, more string, names ...string) *policy.Program {
+	t.Helper()
+	text := "version = 1\nuse = [\"" + strings.Join(names, `", "`) + "\"]\n" + more
 	p, found := policy.Compile([]policy.Source{{Name: "stopgate.toml", Text: []byte(text), Trusted: true}}, policy.Options{Root: "/srv/proj", Home: "/home/u", Known: knowntools.Recognise})
 	if p == nil {
 		t.Fatal(found)
@@ -128,11 +134,11 @@ func mode(t *testing.T, p *policy.Program, c stopgate.Call, args map[string]any)
 	return modes(t, p, c)(args)
 }
 
-// calls are the forms in which a call of a server's tool reaches a gate.
-func calls(server, tool string, args map[string]any) []stopgate.Call {
+// calls are the forms in which a call of a tool of the server of a pack reaches a gate, where the server has a name.
+func calls(of, server, tool string, args map[string]any) []stopgate.Call {
 	own := stopgate.ToolName(server + "__" + tool)
 	members := slices.Collect(maps.Keys(args))
-	if row := knowntools.ForServer(server, tool); row != nil {
+	if row := knowntools.ForServer(of, tool); row != nil {
 		for _, p := range row.Parameters {
 			members = append(members, p.Name)
 		}
@@ -172,9 +178,20 @@ func strangers(server, tool string) (list []stopgate.Call) {
 		stopgate.Call{Tool: stopgate.ToolName(tool), Surface: stopgate.SurfaceGateway, Definition: &stopgate.ToolDefinition{Name: stopgate.ToolName(tool)}})
 }
 
+// swapped are calls whose tool begins with one name of a server and that come from the other.
+func swapped(server, another, tool string) (list []stopgate.Call) {
+	for _, names := range [][2]string{{server, another}, {another, server}} {
+		for _, surface := range []stopgate.Surface{stopgate.SurfaceMCP, stopgate.SurfaceHook, stopgate.SurfaceAgent, stopgate.SurfaceDecide} {
+			list = append(list, stopgate.Call{Tool: stopgate.ToolName(names[0] + "__" + tool), Server: stopgate.ServerID(names[1]), Surface: surface})
+		}
+	}
+	return list
+}
+
 // Every tool that the pack of a server names, and every one of the server that is known, has cases. What runs
 // does so on each surface, only through the server, and only with the parameters that the pack declares;
-// what asks does so whatever other packs are used.
+// what asks does so whatever other packs are used. All of this holds for another name that the policy gives the
+// server too, and strangers get nothing from either name.
 func TestCasesOfServers(t *testing.T) {
 	all, coding := compiled(t, packs.Names()...), compiled(t, "coding")
 	for _, name := range packs.Names() {
@@ -186,7 +203,9 @@ func TestCasesOfServers(t *testing.T) {
 		if len(p.Servers) == 0 || p.Server() != server {
 			t.Errorf("%s has no servers: %q", name, p.Servers)
 		}
-		with := compiled(t, "coding", name)
+		another := "my." + server + "-2"
+		with := map[string]*policy.Program{server: compiled(t, "coding", name), another: compiledWith(t, fmt.Sprintf("[servers]\n%q = %q\n", another, name), name)}
+		unnamed := compiled(t, name)
 		text, err := packs.Cases(name)
 		if err != nil {
 			t.Error(err)
@@ -197,59 +216,109 @@ func TestCasesOfServers(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		tried := make(map[string]bool)
+		named := func(tool string) (list []string) { // both names, the other one for the first case of each tool
+			if list = append(list, server); !tried[tool] {
+				list = append(list, another)
+			}
+			tried[tool] = true
+			return list
+		}
 		for _, run := range c.Runs {
-			tried[run.Tool] = true
+			names := named(run.Tool)
 			more := maps.Clone(run.Args)
 			more["unheard_of"] = "x"
-			for _, call := range calls(server, run.Tool, more) {
-				judged := modes(t, with, call)
-				if m := judged(run.Args); m != stopgate.Unattended {
-					t.Errorf("%s: %s on %s with %v: %v", name, call.Tool, call.Surface, run.Args, m)
+			for _, called := range names {
+				for _, call := range calls(server, called, run.Tool, more) {
+					judged := modes(t, with[called], call)
+					if m := judged(run.Args); m != stopgate.Unattended {
+						t.Errorf("%s: %s on %s with %v: %v", name, call.Tool, call.Surface, run.Args, m)
+					}
+					if m := judged(more); m == stopgate.Unattended {
+						t.Errorf("%s: %s on %s runs with a parameter that it does not declare", name, call.Tool, call.Surface)
+					}
+					if m := mode(t, unnamed, call, run.Args); called == another && m == stopgate.Unattended {
+						t.Errorf("%s: %s on %s runs by a name that the policy does not give", name, call.Tool, call.Surface)
+					}
 				}
-				if m := judged(more); m == stopgate.Unattended {
-					t.Errorf("%s: %s on %s runs with a parameter that it does not declare", name, call.Tool, call.Surface)
+				for _, call := range strangers(called, run.Tool) {
+					if m := mode(t, with[called], call, run.Args); m == stopgate.Unattended && mode(t, coding, call, run.Args) != m {
+						t.Errorf("%s: %s of %q on %s runs, whose tool it is not", name, call.Tool, call.Server, call.Surface)
+					}
 				}
 			}
-			for _, call := range strangers(server, run.Tool) {
-				if m := mode(t, with, call, run.Args); m == stopgate.Unattended && mode(t, coding, call, run.Args) != m {
-					t.Errorf("%s: %s of %q on %s runs, whose tool it is not", name, call.Tool, call.Server, call.Surface)
+			if len(names) == 1 {
+				continue
+			}
+			for _, call := range swapped(server, another, run.Tool) {
+				if m := mode(t, with[another], call, run.Args); m == stopgate.Unattended && mode(t, coding, call, run.Args) != m {
+					t.Errorf("%s: %s of %q on %s runs, which is a tool of another name", name, call.Tool, call.Server, call.Surface)
 				}
 			}
 		}
 		for _, ask := range c.Asks {
-			tried[ask.Tool] = true
-			for i, call := range calls(server, ask.Tool, ask.Args) {
-				if m := mode(t, with, call, ask.Args); m == stopgate.Unattended {
-					t.Errorf("%s: %s on %s with %v: %v", name, call.Tool, call.Surface, ask.Args, m)
-				}
-				if i == 0 && mode(t, all, call, ask.Args) == stopgate.Unattended {
-					t.Errorf("%s: %s with %v runs with all packs", name, call.Tool, ask.Args)
+			names := named(ask.Tool)
+			for _, called := range names {
+				for i, call := range calls(server, called, ask.Tool, ask.Args) {
+					if m := mode(t, with[called], call, ask.Args); m == stopgate.Unattended {
+						t.Errorf("%s: %s on %s with %v: %v", name, call.Tool, call.Surface, ask.Args, m)
+					}
+					if i == 0 && called == server && mode(t, all, call, ask.Args) == stopgate.Unattended {
+						t.Errorf("%s: %s with %v runs with all packs", name, call.Tool, ask.Args)
+					}
 				}
 			}
 		}
 		for _, denied := range c.Denied {
-			tried[denied.Tool] = true
-			for _, call := range calls(server, denied.Tool, denied.Args) {
-				if m := mode(t, with, call, denied.Args); m != stopgate.Deny {
-					t.Errorf("%s: %s on %s with %v: %v", name, call.Tool, call.Surface, denied.Args, m)
+			names := named(denied.Tool)
+			for _, called := range names {
+				for _, call := range calls(server, called, denied.Tool, denied.Args) {
+					if m := mode(t, with[called], call, denied.Args); m != stopgate.Deny {
+						t.Errorf("%s: %s on %s with %v: %v", name, call.Tool, call.Surface, denied.Args, m)
+					}
 				}
 			}
 		}
-		named := namedTools(t, p)
-		for _, tool := range named {
+		tools := namedTools(t, p)
+		for _, tool := range tools {
 			if own, ok := strings.CutPrefix(tool, server+"__"); !ok || !tried[own] {
 				t.Errorf("%s: no case for %s", name, tool)
 			}
 		}
 		for _, row := range knowntools.Load("mcp-" + server).Tools {
 			for _, tool := range row.Names {
-				if !slices.Contains(named, server+"__"+tool) {
+				if !slices.Contains(tools, server+"__"+tool) {
 					t.Errorf("%s does not decide on %s", name, tool)
 				}
 			}
 		}
 		if !slices.Contains(knowntools.Load("mcp-"+server).Servers, server) {
 			t.Errorf("the known tools of %s are not those of a server of this name", server)
+		}
+	}
+}
+
+// A file that is not trusted gives the server of a pack no name: calls by it run no sooner than without the file.
+func TestNamesThatAreNotTrusted(t *testing.T) {
+	own := policy.Source{Name: "own.toml", Trusted: true, Text: []byte("version = 1\nuse = [\"mcp/github\"]\n")}
+	project := policy.Source{Name: "stopgate.toml", Text: []byte("version = 1\nuse = [\"mcp/github\"]\n[servers]\ngh = \"mcp/github\"\n")}
+	mine := project
+	mine.Trusted = true
+	args := map[string]any{"owner": "o", "repo": "r"}
+	for _, c := range []struct {
+		name    string
+		sources []policy.Source
+		runs    bool
+	}{
+		{"own", []policy.Source{own}, false}, {"project", []policy.Source{project}, false}, {"both", []policy.Source{own, project}, false}, {"trusted", []policy.Source{mine}, true},
+	} {
+		p, found := policy.Compile(c.sources, policy.Options{Root: "/srv/proj", Home: "/home/u", Known: knowntools.Recognise})
+		if p == nil {
+			t.Fatal(found)
+		}
+		for _, call := range calls("github", "gh", "list_branches", args) {
+			if m := mode(t, p, call, args); (m == stopgate.Unattended) != c.runs {
+				t.Errorf("%s: %s on %s: %v", c.name, call.Tool, call.Surface, m)
+			}
 		}
 	}
 }

@@ -44,6 +44,8 @@ type Project struct {
 	System string
 	// Servers are packs of MCP servers to use. Read leaves it empty.
 	Servers []string
+	// Names are other names of these servers, each with its pack. Read leaves them empty.
+	Names []ServerName
 	// Unattended lets Commands run without a question. They run code that agents write: without it they
 	// ask, as in the coding starter.
 	Unattended bool
@@ -54,6 +56,9 @@ type Found struct {
 	Name   string `json:"name"` // of a pack, if there is one
 	Source string `json:"source"`
 }
+
+// ServerName is a name that agents give the MCP server of a pack.
+type ServerName struct{ Name, Pack string }
 
 // Purpose is the use of a command.
 type Purpose string

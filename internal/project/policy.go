@@ -8,6 +8,9 @@ import (
 // MaxLines bounds the policy that is written for a project.
 const MaxLines = 40
 
+// MaxNames bounds the names of servers in it.
+const MaxNames = 6
+
 // languagePacks are the packs of languages.
 var languagePacks = []string{"go", "node", "python", "rust", "jvm", "ruby", "php", "dotnet"}
 
@@ -61,7 +64,13 @@ func (p Project) Policy() []byte {
 	b.WriteString(`# What agents may do in this project. Make it yours, then run: stopgate check --strict, stopgate trust
 version = 1
 `)
-	array(&b, "use", p.Packs(), 4)
+	array(&b, "use", p.Packs(), 4-min(len(p.Names), 1))
+	if names := bound(p.Names, MaxNames); len(names) > 0 {
+		for i, n := range names {
+			b.WriteString([]string{"servers = { ", ", "}[min(i, 1)] + n.Name + " = " + quote(n.Pack))
+		}
+		b.WriteString(" } # as agents call them here\n")
+	}
 	list, left := p.usages()
 	if len(list) > 0 {
 		mode := "ask"
@@ -125,7 +134,7 @@ func (p Project) Covered() (list []Command) {
 }
 
 // bound returns the first elements of a list.
-func bound(list []string, most int) []string { return list[:min(len(list), most)] }
+func bound[T any](list []T, most int) []T { return list[:min(len(list), most)] }
 
 // array writes an array of strings, in lines of about 100 characters, at most that many.
 func array(b *strings.Builder, name string, list []string, lines int) {

@@ -5,11 +5,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/condition/kinds"
+	"github.com/stopgate/stopgate/internal/lang/parser"
 	"github.com/stopgate/stopgate/internal/packs"
 	"github.com/stopgate/stopgate/internal/project"
 
@@ -191,6 +194,35 @@ func TestReadIsBounded(t *testing.T) {
 		t.Error(p.Notes)
 	}
 	proofread(t, p.Policy())
+}
+
+// The longest policy, with names of servers, is within the bounds and has no mistake.
+func TestLongestPolicy(t *testing.T) {
+	p := project.Project{System: "linux", Servers: []string{"mcp/github", "mcp/slack", "mcp/playwright", "mcp/postgres", "mcp/notion", "mcp/context7"}}
+	for _, name := range []string{"go", "node", "python", "rust", "jvm", "ruby", "php", "dotnet"} {
+		p.Languages = append(p.Languages, project.Found{Name: name})
+	}
+	for _, name := range []string{"git", "github-cli", "docker-read", "kubernetes-read", "cloud-read", "terraform-read", "deploy-read", "linters"} {
+		p.Tools = append(p.Tools, project.Found{Name: name})
+	}
+	for i := range 20 {
+		dir := strings.Repeat("d", 60) + strconv.Itoa(i)
+		p.Commands = append(p.Commands, project.Command{Usage: "make " + dir, Source: "Makefile:1"})
+		p.Work, p.Generated = append(p.Work, dir+"/**"), append(p.Generated, "gen"+dir+"/**")
+		p.Names = append(p.Names, project.ServerName{Name: "name-" + strconv.Itoa(i), Pack: p.Servers[i%len(p.Servers)]})
+	}
+	text := p.Policy()
+	proofread(t, text)
+	if n := strings.Count(string(text), "\n"); n != project.MaxLines {
+		t.Errorf("%d lines:\n%s", n, text)
+	}
+	if f, _ := parser.Parse(kinds.Table(), "stopgate.toml", text); len(f.Servers) != project.MaxNames {
+		t.Errorf("%v in\n%s", f.Servers, text)
+	}
+	p.Names = nil
+	if text := p.Policy(); strings.Contains(string(text), "servers") {
+		t.Errorf("a project without names:\n%s", text)
+	}
 }
 
 // Two readings of a project are the same.

@@ -179,6 +179,7 @@ func (p *planner) writePolicy(c choice, out *plan, add func(change)) error {
 		return fmt.Errorf("start: %w", err)
 	}
 	if !c.has(partPolicy) || out.kept {
+		out.unnamed(there)
 		return nil
 	}
 	if there == nil {
@@ -244,6 +245,7 @@ func (p *planner) servers(c choice, out *plan, read func(string) ([]byte, error)
 	if !c.has(partServers) {
 		return nil, nil
 	}
+	var names []nameIn
 	for _, f := range servers.Files(servers.Location{Home: p.home, Dir: p.root, Getenv: os.Getenv}) {
 		if real, err := filepath.EvalSymlinks(f.Path); err == nil && f.Shared && real != f.Path {
 			out.uncovered = append(out.uncovered, fmt.Sprintf("MCP servers of %s: a link of the project leads to another file", f.Path))
@@ -277,11 +279,9 @@ func (p *planner) servers(c choice, out *plan, read func(string) ([]byte, error)
 				out.uncovered = append(out.uncovered, fmt.Sprintf("MCP server %s of %s: its settings have an unusual form", s.Name, f.Path))
 			}
 			pack, ok := packOf(s)
+			names = append(names, nameIn{s.Name, f.Path, pack})
 			if !ok {
 				continue
-			}
-			if s.Name != pack.Server() {
-				out.uncovered = append(out.uncovered, fmt.Sprintf("MCP server %s of %s in hooks: they know it by this name, and the rules of the pack %s are for %s; name it so there", s.Name, f.Path, pack.Name, pack.Server()))
 			}
 			if !slices.Contains(out.project.Servers, pack.Name) {
 				out.project.Servers = append(slices.Clip(out.project.Servers), pack.Name)
@@ -291,5 +291,6 @@ func (p *planner) servers(c choice, out *plan, read func(string) ([]byte, error)
 			list = append(list, change{part: partServers, host: f.Host, file: f.Path, before: before, after: after, user: !f.Shared, servers: changed})
 		}
 	}
+	out.name(names)
 	return list, nil
 }

@@ -133,7 +133,7 @@ func (s screen) found(p *plan) {
 	for _, r := range []struct{ label, text string }{
 		{"languages", name(p.project.Languages)}, {"tools", name(p.project.Tools)}, {"agents", strings.Join(p.hosts, ", ")},
 		{"work in", strings.Join(p.project.Work, " ")}, {"generated", strings.Join(p.project.Generated, " ")}, {"pipelines", strings.Join(p.project.Pipelines, ", ")},
-		{"packs", strings.Join(p.project.Packs(), ", ")},
+		{"packs", strings.Join(p.project.Packs(), ", ")}, {"servers", serverNames(p.project.Names)},
 	} {
 		if r.text != "" {
 			s.row(r.label, r.text, column)
@@ -168,6 +168,15 @@ func (s screen) found(p *plan) {
 			s.row("-", c.Usage, 2)
 		}
 	}
+}
+
+// serverNames lists names of servers with their packs.
+func serverNames(list []project.ServerName) string {
+	var names []string
+	for _, n := range list {
+		names = append(names, n.Name+" is "+n.Pack)
+	}
+	return strings.Join(names, ", ")
 }
 
 // verdicts writes the examples by their verdict, strictest last.

@@ -6,7 +6,7 @@ import (
 
 // Every key that a table may have (K36). A key that is not listed here is an error.
 var (
-	topKeys  = []string{"version", "use", "gate", "paths", "lists", "tools", "guard", "session", "handoffs", "judge", "external", "sources", "flow"}
+	topKeys  = []string{"version", "use", "gate", "paths", "lists", "tools", "guard", "session", "handoffs", "judge", "external", "sources", "flow", "servers"}
 	gateKeys = []string{"unknown_tool", "unknown_params", "uncovered", "on_schema_violation", "deny_mode", "enforcement", "strict", "denial_limit", "structured_output"}
 	pathKeys = []string{"root", "home"}
 	toolKeys = []string{

@@ -35,6 +35,7 @@ func (p *reader) packOf(at diag.Range) string {
 func (p *parser) use(root *tomltree.Value) *tomltree.Value {
 	texts := []*tomltree.Value{root}
 	p.addPacks(root, &texts)
+	p.servers(root.Get("servers"))
 	if len(texts) == 1 && !p.isPack() {
 		return root
 	}

@@ -26,7 +26,9 @@ func (p *parser) mergeTools(parts []*tomltree.Entry) *tomltree.Entry {
 			return slices.ContainsFunc(parts, func(other *tomltree.Entry) bool { return other != part && other.Value.Get(name) != nil })
 		}}
 		pack, _ := packs.Lookup(p.policy.Packs[part.KeyRange.Pack-1].Name)
-		d.server = pack.Server()
+		if d.server = pack.Server(); d.server != "" {
+			d.servers = p.policy.NamesOf(pack.Name, d.server)
+		}
 		for _, e := range part.Value.Entries {
 			d.divide(e)
 		}
@@ -39,12 +41,13 @@ func (p *parser) mergeTools(parts []*tomltree.Entry) *tomltree.Entry {
 type divider struct {
 	claimed func(tool string) bool // another text has a table for the tool
 	server  string                 // whose tools the pack names, if it is the pack of a server
+	servers []string               // the names that the server has in this policy
 	tables  []*tomltree.Entry
 }
 
 // divide adds the tables that a table becomes: one for the tools that no other text claims, and one for each
 // of the others. A table for tools of a server is divided at its key too, which is only the first of the
-// tools, and is added once more for the names that agents give them.
+// tools. It is added for every name that the server has, and once more for the names that agents give the tools.
 func (d *divider) divide(e *tomltree.Entry) {
 	also := e.Value.Get("also")
 	if e.Value.Kind != tomltree.Table || also != nil && also.Value.Kind != tomltree.Array {
@@ -59,14 +62,23 @@ func (d *divider) divide(e *tomltree.Entry) {
 		d.add(e, names[:1], names[1:])
 		return
 	}
-	d.add(e, nil, names)
-	var agents []*tomltree.Value
+	for _, server := range d.servers {
+		d.add(d.rules(e, "server", server), nil, d.renamed(names, "", server))
+		d.add(d.rules(e, "surface", string(stopgate.SurfaceGateway)), nil, d.renamed(names, agentPrefix, server))
+	}
+}
+
+// renamed returns the names of tools of the server under another name of it and after a prefix. Names of other
+// tools stay, and have no prefix.
+func (d *divider) renamed(names []*tomltree.Value, prefix, server string) (list []*tomltree.Value) {
 	for _, v := range names {
-		if strings.HasPrefix(v.Text, d.server+"__") {
-			agents = append(agents, &tomltree.Value{Kind: tomltree.String, Text: agentPrefix + v.Text, Range: v.Range})
+		if own, ok := strings.CutPrefix(v.Text, d.server+"__"); ok {
+			list = append(list, &tomltree.Value{Kind: tomltree.String, Text: prefix + server + "__" + own, Range: v.Range})
+		} else if prefix == "" && server == d.server {
+			list = append(list, v)
 		}
 	}
-	d.add(d.agents(e), nil, agents)
+	return list
 }
 
 // add adds a table for the tools of some names, and those that others claim. kept are names that stay together.
@@ -93,17 +105,23 @@ func named(e *tomltree.Entry, names []*tomltree.Value) *tomltree.Entry {
 	return &tomltree.Entry{Key: names[0].Text, KeyRange: e.KeyRange, Value: e.Value.With(entries)}
 }
 
-// agents returns a table for the names that agents give tools in requests. Only requests to the gateway have
-// them, and no server is known there: rules for calls of the server become rules for that surface.
-func (d *divider) agents(e *tomltree.Entry) *tomltree.Entry {
+// rules returns a table whose rules for calls of the server are for calls with another fact: of a server of
+// another name, or on the surface of the gateway. Only requests to it have the names that agents give tools, and
+// no server is known there.
+func (d *divider) rules(e *tomltree.Entry, fact, value string) *tomltree.Entry {
+	if fact == "server" && value == d.server {
+		return e
+	}
 	return replaced(e, "policy", func(policy *tomltree.Entry) *tomltree.Entry {
 		return replaced(policy, "run", func(run *tomltree.Entry) *tomltree.Entry {
 			rules := slices.Clone(run.Value.Elements)
 			for i, r := range rules {
 				if when := r.Get("when"); when != nil && when.Value.Get("server") != nil && when.Value.Get("server").Value.Text == d.server {
-					surface := &tomltree.Value{Kind: tomltree.String, Text: string(stopgate.SurfaceGateway), Range: when.Value.Range}
+					is := &tomltree.Value{Kind: tomltree.String, Text: value, Range: when.Value.Range}
 					rules[i] = replaced(&tomltree.Entry{Value: r}, "when", func(when *tomltree.Entry) *tomltree.Entry {
-						return with(when, when.Value.With([]*tomltree.Entry{{Key: "surface", KeyRange: when.KeyRange, Value: surface}}))
+						facts := slices.Clone(when.Value.Entries)
+						facts[slices.IndexFunc(facts, func(of *tomltree.Entry) bool { return of.Key == "server" })] = &tomltree.Entry{Key: fact, KeyRange: when.KeyRange, Value: is}
+						return with(when, when.Value.With(facts))
 					}).Value
 				}
 			}

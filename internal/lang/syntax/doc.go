@@ -34,6 +34,7 @@
 //	[[guard]]                   a RULE for every tool, with on = "path" | "command" | "url" | "string" or arg
 //	[[session]]                 type = "require" | "read_before_write" | "limit" | "flow"; see [SessionPolicy]
 //	[[handoffs]]                from, to, mode; see [Handoff]
+//	[servers]                   NAME = "PACK": another name of the MCP server of a pack; see [ServerName]
 //	[judge]                     model, tools, threshold; see [Judge]
 //
 //	NAME   a tool, a glob over tools, or "*" for all that have no table of their own

@@ -27,6 +27,7 @@ type File struct {
 	Externals []*External      // [[external]], in file order
 	Sources   []*SourceTable   // [sources.NAME], in file order
 	Flow      FlowSettings
+	Servers   []ServerName // [servers], in file order
 	// Tables are the operational tables ([gateway], [upstream], [audit], ...) by name. The packages
 	// that own them decode them with [tomltree.Decode].
 	Tables map[string]*tomltree.Value
@@ -43,6 +44,15 @@ type Pack struct {
 	Name    string // "go"
 	Version int
 	Source  *tomltree.Document // its file is "pack:go"
+}
+
+// ServerName is one entry of [servers]: another name of the MCP server that a pack is for. The rules of
+// the pack are then also those of the tools that are called NAME__TOOL, and of mcp__NAME__TOOL.
+type ServerName struct {
+	Name string // as agents and gateways call the server
+	Pack string // "mcp/github"
+	Is   string // the name of the server in the pack: "github"
+	Pos  diag.Range
 }
 
 // NameAt returns the name of the text that a range belongs to: the file, or one of its packs.

@@ -109,6 +109,7 @@ func (f *File) meaning() []byte {
 		w.list("run", t.Run)
 		w.list("result", t.Result)
 	}
+	w.servers(f)
 	w.sources(f)
 	w.line("[guard]")
 	for _, g := range f.Guards {
@@ -145,6 +146,15 @@ func (a *Access) meaning() string {
 		}
 	}
 	return text
+}
+
+// servers writes which servers are those of packs. The tables for their tools are among the others; this is
+// by which name their tools are known.
+func (w *meaning) servers(f *File) {
+	servers := slices.SortedFunc(slices.Values(f.Servers), func(a, b ServerName) int { return strings.Compare(a.Name, b.Name) })
+	for _, s := range servers {
+		w.line("[servers] " + tomltree.Quote(s.Name) + " is " + s.Is)
+	}
 }
 
 func (w *meaning) list(key string, l *RuleList) {

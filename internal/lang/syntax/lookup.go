@@ -149,6 +149,17 @@ func (f *File) Rules() iter.Seq[*Rule] {
 	}
 }
 
+// NamesOf returns the names of the server of a pack in this file, that of the pack first.
+func (f *File) NamesOf(pack, server string) []string {
+	names := []string{server}
+	for _, s := range f.Servers {
+		if s.Pack == pack {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
 // OperatorOnly returns the top-level tables and keys that only an operator's file may have (S3),
 // none for a policy that was not parsed from a text. A [gate] table that only tightens is allowed.
 func (f *File) OperatorOnly() []*tomltree.Entry {
@@ -189,4 +200,4 @@ func (t *ToolTable) List(kind ListKind) *RuleList {
 }
 
 // untrusted are the tables and keys that an untrusted project file may have (S3).
-var untrusted = []string{"version", "use", "tools", "conversation", "guard", "session", "handoffs", "lists", "sources"}
+var untrusted = []string{"version", "use", "tools", "conversation", "guard", "session", "handoffs", "lists", "sources", "servers"}
