@@ -2,6 +2,8 @@ package source
 
 import (
 	"bytes"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -21,24 +23,87 @@ func line(text []byte) []byte { return appendLine(make([]byte, 0, len(text)), te
 
 // appendLine appends a line as it is compared.
 func appendLine(dst, text []byte) []byte {
-	text = bytes.TrimLeft(text, "> \t|")
-	begin := len(dst)
-	for word := range bytes.FieldsSeq(text) {
+	return appendWords(dst, len(dst), bytes.TrimLeft(text, "> \t|"))
+}
+
+// appendWords appends the words of a text to those that dst has from begin on, with one space between
+// them. It copies words that have one space between them at once.
+func appendWords(dst []byte, begin int, text []byte) []byte {
+	for i := 0; ; {
+		for n := 1; i < len(text) && n > 0; i += n {
+			n = spaceAt(text, i)
+		}
+		if i == len(text) {
+			return dst
+		}
+		start := i
+		i = wordsEnd(text, i)
 		if len(dst) > begin {
 			dst = append(dst, ' ')
 		}
-		dst = append(dst, word...)
+		dst = append(dst, text[start:i]...)
 	}
-	return dst
+}
+
+// isQuoted reports whether a line begins with a mark of a quote.
+func isQuoted(line []byte) bool {
+	for _, c := range line {
+		if c != ' ' && c != '\t' {
+			return c == '>' || c == '|'
+		}
+	}
+	return false
+}
+
+// wordsEnd returns the end of words that have one space between them, of which the first begins at i.
+func wordsEnd(text []byte, i int) int {
+	for ; i < len(text); i++ {
+		if c := text[i]; isSpace[c] {
+			if c != ' ' || i+1 == len(text) || spaceAt(text, i+1) > 0 {
+				return i
+			}
+		} else if c >= utf8.RuneSelf && spaceAt(text, i) > 0 {
+			return i
+		}
+	}
+	return i
+}
+
+// isSpace are the bytes that are white space.
+var isSpace = [256]bool{' ': true, '\t': true, '\n': true, '\v': true, '\f': true, '\r': true}
+
+// spaceAt returns the length of the white space character at i, 0 for another character.
+func spaceAt(text []byte, i int) int {
+	if c := text[i]; c < utf8.RuneSelf {
+		if isSpace[c] {
+			return 1
+		}
+		return 0
+	}
+	if r, size := utf8.DecodeRune(text[i:]); unicode.IsSpace(r) {
+		return size
+	}
+	return 0
 }
 
 // recognisable reports whether a line is long enough, or so structured, that repeating it is no
 // accident.
 func recognisable(l []byte) bool {
-	if len(l) >= minMember && (bytes.Contains(l, []byte(`":`)) || bytes.Contains(l, []byte(`':`))) {
+	if len(l) >= minLine && bytes.Count(l, []byte(" ")) >= minLineWords-1 {
 		return true
 	}
-	return len(l) >= minLine && bytes.Count(l, []byte(" ")) >= minLineWords-1
+	if len(l) < minMember {
+		return false
+	}
+	for at := 0; ; at++ { // a colon after a quote
+		n := bytes.IndexByte(l[at:], ':')
+		if n < 0 {
+			return false
+		}
+		if at += n; at > 0 && (l[at-1] == '"' || l[at-1] == '\'') {
+			return true
+		}
+	}
 }
 
 // lineMarks returns the marks of the lines of a text, without those that a person wrote before.

@@ -23,22 +23,34 @@ var pathBytes = func() (classes [256]uint8) {
 	return classes
 }()
 
-// paths calls each for everything in a text that can be a path: cleaned, folded, with slashes. In a
-// long text, such as the content of a file, a name without a slash is none.
+// paths calls each for everything in a text that can be a path: cleaned, folded, with slashes.
 func paths(text []byte, each func(p string)) {
+	pathWords(text, func(word []byte) { onePath(string(word), each) })
+}
+
+// pathWords calls each for the words of a text that can be paths. In a long text, such as the content
+// of a file, a name without a slash is none.
+func pathWords(text []byte, each func(word []byte)) {
 	wanted := uint8(slashes)
 	if len(text) <= 4096 {
 		wanted |= dots
 	}
-	for start := 0; start < len(text); start++ {
-		i, has := start, uint8(0)
-		for ; i < len(text) && pathBytes[text[i]] != delimits; i++ {
-			has |= pathBytes[text[i]]
+	for i, last := 0, 0; ; {
+		for i < len(text) && pathBytes[text[i]]&wanted == 0 {
+			i++
 		}
-		if has&wanted != 0 {
-			onePath(string(text[start:i]), each)
+		if i == len(text) {
+			return
 		}
-		start = i
+		start := i
+		for start > last && pathBytes[text[start-1]] != delimits {
+			start--
+		}
+		for i < len(text) && pathBytes[text[i]] != delimits {
+			i++
+		}
+		each(text[start:i])
+		last = i
 	}
 }
 

@@ -2,8 +2,6 @@ package source
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/binary"
 	"slices"
 
 	"github.com/stopgate/stopgate"
@@ -144,43 +142,3 @@ func resultKey(r *flow.Result) []byte {
 	}
 	return mark(markResult, []byte(r.Proposal), []byte(r.Call), []byte(r.Tool), flags, r.Args, r.Data)
 }
-
-// mark returns the key of a mark of a kind.
-func mark(kind byte, parts ...[]byte) []byte {
-	size := 1
-	for _, p := range parts {
-		size += 8 + len(p)
-	}
-	var short [256]byte
-	text := short[:0]
-	if size > len(short) {
-		text = make([]byte, 0, size)
-	}
-	text = append(text, kind)
-	for _, p := range parts {
-		text = append(binary.BigEndian.AppendUint64(text, uint64(len(p))), p...)
-	}
-	sum := sha256.Sum256(text)
-	return sum[:]
-}
-
-// The kinds of marks. They are stored in segments: a number is never used for another kind.
-const (
-	markMessage byte = iota + 1
-	markResult
-	markCall         // a call that has a result
-	markArgument     // a text in the arguments of a released call
-	markArgumentLine // a line of one
-	markResultLine   // a line of a result
-	markPersonLine   // a line that a person wrote
-	markPath         // a path that the agent wrote with an effect
-	markFolder       // a folder above such a path
-	markName         // the last component of such a path
-	markRelative     // the same of a relative path
-	markMember       // a parameter with a value that the agent wrote with an effect
-	markInstruction  // a paragraph of an operator's instructions
-	markAnything     // the agent wrote more than is kept
-)
-
-// markWrote is the key of the mark that the agent wrote something with an effect.
-var markWrote = mark(0, []byte("wrote"))

@@ -14,21 +14,44 @@ type writing struct {
 	// count is how many values and marks there are, also of those that are repeated.
 	count          int
 	paths, folders map[string]bool // that have their marks
-	line           []byte          // scratch buffer
+	marks          marks
+	counts         map[string]int // of values and marks of the words that can be paths
+	words, line    []byte         // scratch buffers
+	key            []byte
 }
 
-// argument adds the marks of an argument of a released call, which a model wrote.
+// argument adds the marks of an argument of a released call, which a model wrote: of each line, and of
+// all lines as one.
 func (w *writing) argument(text []byte) {
-	w.line = appendLine(w.line[:0], text)
-	if len(w.line) >= minArgument && !w.index.Has(mark(markPersonLine, w.line)) {
-		w.batch.Marks = append(w.batch.Marks, mark(markArgument, w.line))
-	}
+	w.words = w.words[:0]
+	first := true
 	for l := range bytes.Lines(text) {
-		w.line = appendLine(w.line[:0], l)
-		if recognisable(w.line) && !w.index.Has(mark(markPersonLine, w.line)) {
-			w.batch.Marks = append(w.batch.Marks, mark(markArgumentLine, w.line))
+		begin := len(w.words)
+		switch {
+		case first:
+			first = false
+			w.words = appendLine(w.words, l)
+			w.line = append(w.line[:0], w.words...)
+		case isQuoted(l):
+			w.words = appendWords(w.words, 0, l)
+			w.line = appendLine(w.line[:0], l)
+		default:
+			w.words = appendWords(w.words, 0, l)
+			w.line = append(w.line[:0], bytes.TrimPrefix(w.words[begin:], []byte(" "))...)
+		}
+		if recognisable(w.line) && !w.personal(w.line) {
+			w.marks.add(markArgumentLine, w.line)
 		}
 	}
+	if len(w.words) >= minArgument && !w.personal(w.words) {
+		w.marks.add(markArgument, w.words)
+	}
+}
+
+// personal reports whether a person wrote a line first.
+func (w *writing) personal(line []byte) bool {
+	w.key = appendMark(w.key[:0], markPersonLine, line)
+	return w.index.Has(w.key)
 }
 
 // value adds a value that the agent wrote: of a member with a name, a string or a number.
@@ -36,15 +59,16 @@ func (w *writing) value(name string, text []byte, isString bool) {
 	if w.count += 2; w.count > maxWritten {
 		return
 	}
-	w.batch.Marks = append(w.batch.Marks, memberMark(name, text))
+	w.line = appendLower(w.line[:0], bytes.TrimSpace(text))
+	w.marks.add(markMember, bytes.ToLower([]byte(name)), w.line)
 	if isString {
 		w.pathsOf(text)
 	}
 	w.batch.Written = append(w.batch.Written, text)
 }
 
-// key adds a key that may be data.
-func (w *writing) key(text []byte) {
+// dataKey adds a key that may be data.
+func (w *writing) dataKey(text []byte) {
 	if w.count++; w.count > maxWritten {
 		return
 	}
@@ -52,35 +76,57 @@ func (w *writing) key(text []byte) {
 	w.batch.Written = append(w.batch.Written, text)
 }
 
-// pathsOf adds the marks of the paths in a text that the agent wrote: of each path, of its name, and
-// of the folders above it.
+// pathsOf adds the marks of the paths in a text that the agent wrote. A word that was read before only
+// counts.
 func (w *writing) pathsOf(text []byte) {
-	paths(text, func(p string) {
-		if w.count += 3; w.count > maxWritten {
+	pathWords(text, func(word []byte) {
+		n, ok := w.counts[string(word)]
+		if !ok {
+			before := w.count
+			onePath(string(word), w.path)
+			if w.counts == nil {
+				w.counts = map[string]int{}
+			}
+			w.counts[string(word)] = w.count - before
 			return
 		}
-		first := !w.paths[p]
-		if first {
-			w.batch.Marks = append(w.batch.Marks, mark(markPath, []byte(p)), nameMark(p, true))
-			if !path.IsAbs(p) {
-				w.batch.Marks = append(w.batch.Marks, nameMark(p, false))
-			}
-			if w.paths == nil {
-				w.paths, w.folders = map[string]bool{}, map[string]bool{}
-			}
-			w.paths[p] = true
-		}
-		for dir := path.Dir(p); dir != "." && dir != "/"; dir = path.Dir(dir) {
-			w.folder(dir, first)
-		}
-		w.folder("/", first)
-		w.folder(".", first)
+		w.count += n
 	})
 }
 
-func (w *writing) folder(dir string, first bool) {
-	if w.count++; first && !w.folders[dir] {
-		w.folders[dir] = true
-		w.batch.Marks = append(w.batch.Marks, mark(markFolder, []byte(dir)))
+// path adds the marks of a path, of its name, and of the folders above it.
+func (w *writing) path(p string) {
+	if w.count += 3; w.count > maxWritten {
+		return
 	}
+	if w.paths[p] {
+		w.count += folders(p, func(string) {})
+		return
+	}
+	w.marks.add(markPath, []byte(p))
+	w.marks.add(nameMark(p, true))
+	if !path.IsAbs(p) {
+		w.marks.add(nameMark(p, false))
+	}
+	if w.paths == nil {
+		w.paths, w.folders = map[string]bool{}, map[string]bool{}
+	}
+	w.paths[p] = true
+	w.count += folders(p, func(dir string) {
+		if !w.folders[dir] {
+			w.folders[dir] = true
+			w.marks.add(markFolder, []byte(dir))
+		}
+	})
+}
+
+// folders calls each for the folders above a path, and returns how many there are.
+func folders(p string, each func(dir string)) (n int) {
+	for dir := path.Dir(p); dir != "." && dir != "/"; dir = path.Dir(dir) {
+		each(dir)
+		n++
+	}
+	each("/")
+	each(".")
+	return n + 2
 }

@@ -35,7 +35,7 @@ func (r *Reader) Call(to flow.Index, tool stopgate.ToolName, args []byte) []byte
 	w := writing{index: ix}
 	root, err := jsonstream.Parse(args, options)
 	if effect {
-		w.batch.Marks = append(w.batch.Marks, markWrote)
+		w.marks.list = append(w.marks.list, markWrote)
 	}
 	walkMembers(root, "", func(name string, leaf jsonstream.Value) {
 		text := textOf(leaf)
@@ -47,12 +47,12 @@ func (r *Reader) Call(to flow.Index, tool stopgate.ToolName, args []byte) []byte
 		}
 	})
 	if effect {
-		dataKeys(root, true, w.key)
+		dataKeys(root, true, w.dataKey)
 		if err != nil || w.count > maxWritten {
-			w.batch.Marks = append(w.batch.Marks, mark(markAnything))
+			w.marks.add(markAnything)
 		}
 	}
-	if len(w.batch.Marks) == 0 && !r.config.EveryCall {
+	if w.batch.Marks = w.marks.list; len(w.batch.Marks) == 0 && !r.config.EveryCall {
 		return nil
 	}
 	return ix.Add(&w.batch)
@@ -90,7 +90,7 @@ func dataKeys(v jsonstream.Value, top bool, each func(key []byte)) {
 }
 
 func memberMark(name string, text []byte) []byte {
-	return mark(markMember, bytes.ToLower([]byte(name)), bytes.ToLower(bytes.TrimSpace(text)))
+	return mark(markMember, bytes.ToLower([]byte(name)), appendLower(nil, bytes.TrimSpace(text)))
 }
 
 // readsWritten reports whether a call with these arguments may read what the agent wrote.
@@ -116,18 +116,18 @@ func (r *Reader) readsWritten(ix texts, args []byte) bool {
 	return written
 }
 
-// nameMark returns the mark of the last component of a path. Of two paths of which one is relative,
-// only those are compared.
-func nameMark(p string, absolute bool) []byte {
+// nameMark returns the kind and the part of the mark of the last component of a path. Of two paths of
+// which one is relative, only those are compared.
+func nameMark(p string, absolute bool) (kind byte, name []byte) {
 	if absolute {
-		return mark(markName, []byte(path.Base(p)))
+		return markName, []byte(path.Base(p))
 	}
-	return mark(markRelative, []byte(path.Base(p)))
+	return markRelative, []byte(path.Base(p))
 }
 
 // isWritten reports whether a path is, is below or is above one that was written.
 func isWritten(ix texts, p string) bool {
-	if ix.Has(mark(markFolder, []byte(p))) || ix.Has(nameMark(p, false)) || !path.IsAbs(p) && ix.Has(nameMark(p, true)) {
+	if ix.Has(mark(markFolder, []byte(p))) || ix.Has(mark(nameMark(p, false))) || !path.IsAbs(p) && ix.Has(mark(nameMark(p, true))) {
 		return true
 	}
 	for at := p; at != "." && at != "/"; at = path.Dir(at) {
@@ -234,14 +234,4 @@ func without(ix texts, text []byte, values [][]byte) (parts [][]byte) {
 		return nil // another spelling of one
 	}
 	return parts
-}
-
-func asciiLower(text []byte) []byte {
-	out := bytes.Clone(text)
-	for i, c := range out {
-		if 'A' <= c && c <= 'Z' {
-			out[i] = c + 'a' - 'A'
-		}
-	}
-	return out
 }
