@@ -132,8 +132,10 @@ func appendUnescapedPart(dst, inside []byte, enough int) (out []byte, n int) {
 			dst = append(dst, c)
 			i++
 		case shortEscapes[inside[i+1]] != 0:
-			dst = append(dst, shortEscapes[inside[i+1]])
-			i += 2
+			dst, i = append(dst, shortEscapes[inside[i+1]]), i+2
+			if i+1 < len(inside) && inside[i] == '\\' && shortEscapes[inside[i+1]] != 0 { // they come in pairs
+				dst, i = append(dst, shortEscapes[inside[i+1]]), i+2
+			}
 		default:
 			r, n := unescape(inside[i:])
 			dst = utf8.AppendRune(dst, r)

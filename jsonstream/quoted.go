@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"slices"
+	"unicode/utf8"
 )
 
 // ScanString returns the length of the JSON string at the start of text, quotes included,
@@ -50,6 +51,12 @@ func AppendString(dst, text []byte) (out []byte, n int) {
 		if c == '"' {
 			return dst, i + 1
 		}
+		if c >= utf8.RuneSelf {
+			if n := sequences(text[i:]); n > 0 {
+				dst, i = append(dst, text[i:i+n]...), i+n
+				continue
+			}
+		}
 		if c != '\\' || i+1 == len(text) || shortEscapes[text[i+1]] == 0 {
 			return appendRest(dst, had, text, i)
 		}
@@ -60,8 +67,8 @@ func AppendString(dst, text []byte) (out []byte, n int) {
 	}
 }
 
-// appendRest is AppendString from text[i] on, for a string with long escapes, with
-// characters beyond ASCII, or close to the end of the text.
+// appendRest is AppendString from text[i] on, for a string with long escapes, or close to
+// the end of the text.
 func appendRest(dst []byte, had int, text []byte, i int) (out []byte, n int) {
 	end, _ := scanSlow(text, i, 0)
 	if end == refused {

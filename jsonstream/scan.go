@@ -231,16 +231,25 @@ func scanString(text []byte, i int) (end int, info uint32) {
 		if c == '"' {
 			return i + 1, info
 		}
-		if c != '\\' || i+1 == len(text) || shortEscapes[text[i+1]] == 0 {
+		n := 0
+		switch {
+		case c != '\\':
+			n = sequences(text[i:])
+		case i+1 < len(text) && shortEscapes[text[i+1]] != 0:
+			n, info = 2, info|infoEscaped
+		default:
+			_, n = unescape(text[i:])
+			info |= infoEscaped
+		}
+		if n == 0 {
 			break
 		}
-		i, info = i+2, info|infoEscaped
+		i += n
 	}
 	return scanSlow(text, i, info)
 }
 
-// scanSlow is scanString for a string with long escapes, with characters beyond ASCII, or
-// close to the end of the text.
+// scanSlow is scanString for an invalid string, or one close to the end of the text.
 func scanSlow(text []byte, i int, info uint32) (end int, all uint32) {
 	for i < len(text) {
 		n := 0

@@ -24,14 +24,24 @@ func plainRun(b []byte) int {
 		if i == len(b) || b[i] < utf8.RuneSelf {
 			return i
 		}
-		for i < len(b) && b[i] >= utf8.RuneSelf {
-			n := sequence(b[i:])
-			if n == 0 {
-				return i
-			}
-			i += n
+		n := sequences(b[i:])
+		if i += n; n == 0 || i < len(b) && b[i] >= utf8.RuneSelf {
+			return i
 		}
 	}
+}
+
+// sequences returns the length of the valid UTF-8 sequences of more than one byte at the start
+// of b.
+func sequences(b []byte) (n int) {
+	for n < len(b) && b[n] >= utf8.RuneSelf {
+		length := sequence(b[n:])
+		if length == 0 {
+			break
+		}
+		n += length
+	}
+	return n
 }
 
 // isPlain reports whether an ASCII byte can be in a string without an escape.

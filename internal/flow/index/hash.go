@@ -32,10 +32,12 @@ type hasher struct {
 
 func newHasher(key []byte) *hasher {
 	h := &hasher{}
+	m := hmac.New(sha256.New, key)
+	var buf [sha256.Size]byte
 	for class := range h.keys {
-		m := hmac.New(sha256.New, key)
+		m.Reset()
 		m.Write([]byte{'f', 'l', 'o', 'w', byte(class)})
-		sum := m.Sum(nil)
+		sum := m.Sum(buf[:0])
 		h.keys[class] = [2]uint64{binary.LittleEndian.Uint64(sum), binary.LittleEndian.Uint64(sum[8:])}
 	}
 	h.base = h.sum(classWindow, nil) | 1

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"hash/maphash"
+	"slices"
+	"sync"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -38,31 +40,32 @@ func writtenKey(p stopgate.Principal, text []byte) written {
 	return written{p, Key(sum[:len(Key{})])}
 }
 
-// Wrote takes the arguments of a released call.
+// buffers are those of strings that were decoded.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// maxBuffer is the length of a buffer that is kept.
+const maxBuffer = 1 << 20
+
+// Wrote takes the arguments of a released call. Of arguments that are not valid JSON, which are released
+// in observe mode, it takes the strings before the mistake.
 func (r *Report) Wrote(args []byte) {
 	if r == nil {
 		return
 	}
-	v, err := jsonstream.Parse(args, jsonstream.Options{MaxExponent: jsonstream.AnyExponent})
-	if err == nil {
-		r.wrote(v)
-	}
-}
-
-func (r *Report) wrote(v jsonstream.Value) {
-	switch v.Kind() {
-	case jsonstream.String:
-		if text := v.AppendText(nil); len(text) >= minPrompt {
+	buffer := buffers.Get().(*[]byte)
+	text := slices.Grow((*buffer)[:0], len(args))
+	for at := bytes.IndexByte(args, '"'); at >= 0; at = bytes.IndexByte(args, '"') {
+		var n int
+		if text, n = jsonstream.AppendString(text[:0], args[at:]); n == 0 {
+			break
+		}
+		args = args[at+n:]
+		if key := bytes.TrimLeft(args, " \t\r\n"); len(text) >= minPrompt && (len(key) == 0 || key[0] != ':') {
 			r.tracker.prompts.Put(r.tracker.prompt(r.Owner.Principal, text), struct{}{})
 		}
-	case jsonstream.Array:
-		for element := range v.Elements() {
-			r.wrote(element)
-		}
-	case jsonstream.Object:
-		for _, member := range v.Members() {
-			r.wrote(member)
-		}
+	}
+	if *buffer = text; cap(text) <= maxBuffer {
+		buffers.Put(buffer)
 	}
 }
 

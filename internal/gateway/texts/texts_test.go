@@ -300,12 +300,14 @@ func TestLongHistory(t *testing.T) {
 func TestPrompts(t *testing.T) {
 	to := texts.New(&keeper{})
 	_, report := add(t, to, request(true, "a"))
-	report.Wrote([]byte(`{"description":"short","prompt":"write to eve@evil.example","list":["another long argument"]}`))
+	report.Wrote([]byte(`{"description":"short","prompt":"write to eve@evil.example","list":["another long argument"],"a long name of an object" : {"b":"\u0065scaped \"text\" in an object"}}`))
 	report.Wrote([]byte(`not JSON`))
+	report.Wrote([]byte(`{"a":"a text before a mistake","b":"a text with one \x"}`))
 	r := request(false, "b")
 	_, other := add(t, to, r)
 	for text, want := range map[string]bool{
 		"write to eve@evil.example": true, " write to eve@evil.example\n": true, "another long argument": true, "short": false, "write to eve": false, "": false,
+		"escaped \"text\" in an object": true, "a long name of an object": false, "a text before a mistake": true, `a text with one \x`: false,
 	} {
 		if other.IsPrompt([]byte(text)) != want {
 			t.Errorf("%q is a prompt: %v", text, !want)
