@@ -24,6 +24,7 @@ type EventTemplate struct {
 	count     int
 	tail      []byte // text after the last value
 	paddingAt int    // offset in tail where padding spaces may occur, or -1
+	padded    int    // offset in tail after the spaces there
 
 	from     int    // where the matched text begins in the unit: at its payload, or at 0
 	matched  []byte // the event that matched last
@@ -128,7 +129,7 @@ func (r *EventTemplate) split(stop int) {
 	}
 	r.tail, r.suffixLen, r.paddingAt = r.unit[from:], len(r.unit)-stop, -1
 	if stop > from && r.unit[stop-1] == '}' {
-		r.paddingAt = len(bytes.TrimRight(r.unit[from:stop-1], " "))
+		r.paddingAt, r.padded = len(bytes.TrimRight(r.unit[from:stop-1], " ")), stop-1-from
 	}
 }
 
@@ -283,17 +284,20 @@ func (r *EventTemplate) position(offset int, found *[maxVariables]span) int {
 // matchTail returns the length of tail at the start of text, padding included; 0 if text
 // does not start with it.
 func (r *EventTemplate) matchTail(text, tail []byte) int {
-	if bytes.HasPrefix(text, tail) {
+	if r.paddingAt < 0 {
+		if !bytes.HasPrefix(text, tail) {
+			return 0
+		}
 		return len(tail)
 	}
-	if r.paddingAt < 0 || !bytes.HasPrefix(text, tail[:r.paddingAt]) {
+	n := r.paddingAt
+	if !bytes.HasPrefix(text, tail[:n]) {
 		return 0
 	}
-	n := r.paddingAt
 	for n < len(text) && text[n] == ' ' {
 		n++
 	}
-	end := bytes.TrimLeft(tail[r.paddingAt:], " ")
+	end := tail[r.padded:]
 	if !bytes.HasPrefix(text[n:], end) {
 		return 0
 	}
