@@ -31,6 +31,14 @@ type headFile struct {
 	mu    sync.Mutex
 	file  *os.File
 	dirty bool
+	seen  headText // as this process read or wrote it last
+}
+
+// headText is the content of a head file, and its meaning.
+type headText struct {
+	text  []byte
+	head  audit.Head // the newest one, zero if there is none
+	older int        // the slot to overwrite next
 }
 
 // slot is the size of one slot, a sector.
@@ -45,10 +53,17 @@ type headSlot struct {
 }
 
 func (s headSlot) sum() string {
+	_, sum := s.encode()
+	return sum
+}
+
+// encode returns the slot with the checksum of its other fields, and the checksum.
+func (s headSlot) encode() (text []byte, sum string) {
 	s.Sum = ""
-	text, _ := json.Marshal(s) // cannot fail: strings and a number
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
+	text, _ = json.Marshal(s) // cannot fail: strings and a number
+	digest := sha256.Sum256(text)
+	sum = hex.EncodeToString(digest[:])
+	return append(append(append(text[:len(text)-1], `,"sum":"`...), sum...), `"}`...), sum
 }
 
 // read returns the newest head, or the zero Head if there is none, and the slot to overwrite next.
@@ -61,10 +76,26 @@ func (h *headFile) read() (head audit.Head, older int, err error) {
 		return head, 0, err
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, 2*slot))
+	text, err := readHead(f)
 	if err != nil {
 		return head, 0, err
 	}
+	head, older = parseHead(text)
+	return head, older, nil
+}
+
+// readHead reads the content of a head file.
+func readHead(f io.ReaderAt) ([]byte, error) {
+	text := make([]byte, 2*slot)
+	n, err := f.ReadAt(text, 0)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return text[:n], err
+}
+
+// parseHead returns the newest head of a content, and the slot to overwrite next.
+func parseHead(text []byte) (head audit.Head, older int) {
 	for i := 0; i*slot < len(text); i++ {
 		var s headSlot
 		if json.Unmarshal(bytes.TrimSpace(text[i*slot:min(len(text), (i+1)*slot)]), &s) != nil || s.Sum != s.sum() {
@@ -74,7 +105,20 @@ func (h *headFile) read() (head audit.Head, older int, err error) {
 			head, older = audit.Head{Chain: s.Chain, Seq: s.Seq, Hash: s.Hash}, 1-i
 		}
 	}
-	return head, older, nil
+	return head, older
+}
+
+// current reads the open file. Where it has what this process saw last, its checksums hold.
+func (h *headFile) current() (*headText, error) {
+	text, err := readHead(h.file)
+	if err != nil {
+		return nil, err
+	}
+	if h.seen.text == nil || !bytes.Equal(text, h.seen.text) {
+		head, older := parseHead(text)
+		h.seen = headText{text, head, older}
+	}
+	return &h.seen, nil
 }
 
 // move writes a head unless the file has a newer one of the same chain. A head that an operator
@@ -94,17 +138,14 @@ func (h *headFile) move(to audit.Head, accepted bool) error {
 		return err
 	}
 	defer unlock()
-	current, older, err := h.read()
-	if err != nil || !accepted && current.Chain == to.Chain && current.Seq >= to.Seq {
+	now, err := h.current()
+	if err != nil || !accepted && now.head.Chain == to.Chain && now.head.Seq >= to.Seq {
 		return err
 	}
-	s := headSlot{Chain: to.Chain, Seq: to.Seq, Hash: to.Hash}
-	s.Sum = s.sum()
-	text, err := json.Marshal(s)
-	if err != nil {
-		return err
-	}
+	text, _ := headSlot{Chain: to.Chain, Seq: to.Seq, Hash: to.Hash}.encode()
 	text = append(append(text, bytes.Repeat([]byte(" "), max(slot-1-len(text), 0))...), '\n')
+	next, older := append(now.text, make([]byte, max((now.older+1)*slot-len(now.text), 0))...), now.older
+	h.seen = headText{} // unknown after an error
 	if _, err := h.file.WriteAt(text, int64(older*slot)); err != nil {
 		return err
 	}
@@ -112,6 +153,9 @@ func (h *headFile) move(to audit.Head, accepted bool) error {
 		if _, err := h.file.WriteAt(text, int64((1-older)*slot)); err != nil {
 			return err
 		}
+	} else {
+		copy(next[older*slot:], text)
+		h.seen = headText{next, to, 1 - older}
 	}
 	h.dirty = true
 	return nil

@@ -21,11 +21,16 @@ type batch struct {
 }
 
 const (
+	// selectOwners finds a principal and one of its sessions, selectOwner the session of a principal that is known.
+	selectOwners = "SELECT p.id, p.head, coalesce(s.id, 0), coalesce(s.head, 0) FROM sessions p LEFT JOIN sessions s ON s.principal = -p.id AND s.name = ? " +
+		"WHERE p.principal = 0 AND p.name = ?"
 	selectOwner = "SELECT id, head FROM sessions WHERE principal = ? AND name = ?"
 	selectIDs   = "SELECT min(coalesce((SELECT min(id) FROM sessions), 0), 0) - 1, max(coalesce((SELECT max(id) FROM sessions), 0), 0) + 1"
 	insertOwner = "INSERT INTO sessions(id, principal, name, facts, first, last, head) VALUES(?, ?, ?, 0, ?, ?, 0)"
 	selectFact  = "SELECT packed FROM facts WHERE session = ? AND seq = ?"
-	updateOwner = "UPDATE sessions SET facts = facts + ?, last = max(last, ?), head = ? WHERE id = ?"
+	// updateOwners is updateOwner for a principal with one session.
+	updateOwners = "UPDATE sessions SET facts = facts + ?, last = max(last, ?), head = ? WHERE id IN (?, ?)"
+	updateOwner  = "UPDATE sessions SET facts = facts + ?, last = max(last, ?), head = ? WHERE id = ?"
 )
 
 var (
@@ -36,7 +41,7 @@ var (
 // updateStatements returns the statements of an update that releases a call, which has at least
 // three cells.
 func updateStatements() []string {
-	return []string{selectOwner, queries()[placeholdersFor(3)], insertFact.Row(), insertCell.Row(), updateOwner}
+	return []string{selectOwners, queries()[placeholdersFor(3)], insertFact.Row(), insertCell.Row(), updateOwners}
 }
 
 // principal is the row of a principal, which has a negative id; the id is 0 until the first write.
@@ -86,10 +91,12 @@ func (b *batch) locate(o session.Owner) (*principal, *record, error) {
 	p := b.principals[o.Principal]
 	if p == nil {
 		p = &principal{record: record{cells: cells{}}, sessions: map[stopgate.SessionID]*record{}}
-		if _, err := b.tx.Get([]any{&p.id, &p.head}, selectOwner, 0, string(o.Principal)); err != nil {
+		r := &record{cells: cells{}}
+		if _, err := b.tx.Get([]any{&p.id, &p.head, &r.id, &r.head}, selectOwners, string(o.Session), string(o.Principal)); err != nil {
 			return nil, nil, err
 		}
-		b.principals[o.Principal] = p
+		b.principals[o.Principal], p.sessions[o.Session] = p, r
+		return p, r, nil
 	}
 	r := p.sessions[o.Session]
 	if r == nil {
@@ -311,13 +318,8 @@ func (b *batch) flush() error {
 		return err
 	}
 	for _, p := range b.principals {
-		if err := b.update(&p.record); err != nil {
+		if err := b.updatePrincipal(p); err != nil {
 			return err
-		}
-		for _, r := range p.sessions {
-			if err := b.update(r); err != nil {
-				return err
-			}
 		}
 	}
 	err := b.tx.Insert(insertCell, b.cellArgs)
@@ -325,16 +327,37 @@ func (b *batch) flush() error {
 	return err
 }
 
-// update writes the row of an owner that has new facts. Its cells are written by flush.
-func (b *batch) update(r *record) error {
-	if r.facts == 0 {
+// updatePrincipal writes the rows of a principal and its sessions that have new facts. flush writes their cells.
+func (b *batch) updatePrincipal(p *principal) error {
+	if p.facts == 0 {
 		return nil
 	}
+	b.addCells(&p.record)
+	for _, r := range p.sessions {
+		b.addCells(r)
+		if r.facts == p.facts { // the only one
+			_, err := b.tx.Exec(updateOwners, r.facts, r.last, r.head, p.id, r.id)
+			return err
+		}
+	}
+	if _, err := b.tx.Exec(updateOwner, p.facts, p.last, p.head, p.id); err != nil {
+		return err
+	}
+	for _, r := range p.sessions {
+		if r.facts > 0 {
+			if _, err := b.tx.Exec(updateOwner, r.facts, r.last, r.head, r.id); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// addCells adds the cells of an owner that changed to those that are written.
+func (b *batch) addCells(r *record) {
 	for k, c := range r.cells {
 		if c.dirty {
 			b.cellArgs = append(b.cellArgs, r.id, k.Text(), c.at, encoding.MarshalCell(withPositions(k, *c.value)))
 		}
 	}
-	_, err := b.tx.Exec(updateOwner, r.facts, r.last, r.head, r.id)
-	return err
 }
