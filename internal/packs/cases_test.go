@@ -90,3 +90,21 @@ func TestCasesOfPacks(t *testing.T) {
 		}
 	}
 }
+
+// A program that runs another is free where that one is, and changes nothing about it.
+func TestWrappers(t *testing.T) {
+	with := judge(t, "version = 1\nuse = [\"coding\", \"unix\"]\n")
+	for _, wrapper := range []string{"time -v", "time -l -p", "timeout -p -s KILL 5", "env -v -i", "command -p", "setsid -w", "xargs --max-lines=1", "nice -n 5 timeout 5"} {
+		if m := with(wrapper + " echo"); m != stopgate.Unattended {
+			t.Errorf("%s echo: %v", wrapper, m)
+		}
+		if m := with(wrapper + " make"); m != stopgate.Ask {
+			t.Errorf("%s make: %v", wrapper, m)
+		}
+	}
+	for _, command := range []string{"time -o x ls", "env -C / ls", "env -S 'ls' x", "setsid -f ls", "xargs -a x ls", "command -p"} {
+		if m := with(command); m != stopgate.Ask {
+			t.Errorf("%s: %v", command, m)
+		}
+	}
+}
