@@ -44,8 +44,6 @@ func TestMain(m *testing.M) {
 		serveRole(benchGateway(arg))
 	case "policies":
 		serveRole(policedGateway(arg))
-	case "product":
-		serveRole(productGateway(arg))
 	case "many":
 		serveMany(arg)
 	}
@@ -166,15 +164,9 @@ func reverseProxyOver(target string, transport http.RoundTripper) http.Handler {
 }
 
 // part is one process of the chain, with its own CPU clock.
-type part struct {
-	url   string
-	clock func() time.Duration // nil: the process reports its own
-}
+type part struct{ url string }
 
 func (p part) number(b *testing.B, what string) int64 {
-	if p.clock != nil && what == "cpu" {
-		return int64(p.clock())
-	}
 	res, err := http.Get(p.url + "/bench/" + what)
 	if err != nil {
 		b.Fatal(err)
@@ -193,13 +185,12 @@ type chain struct {
 	client        *http.Client
 	path, request string
 	end           string // of a stream
-	header        map[string]string
 }
 
 func newChain(b *testing.B, url string) chain {
 	t := &http.Transport{MaxIdleConnsPerHost: 512}
 	b.Cleanup(t.CloseIdleConnections)
-	return chain{part{url: url}, &http.Client{Transport: t}, chatPath, benchRequest, chatDone, nil}
+	return chain{part{url: url}, &http.Client{Transport: t}, chatPath, benchRequest, chatDone}
 }
 
 // chains returns the same provider reached through ReverseProxy and through the gateway.
@@ -215,9 +206,6 @@ func (c chain) fetch(onRead func([]byte)) (int, error) {
 		return 0, err
 	}
 	req.Header.Set("Content-Type", "application/json")
-	for name, value := range c.header {
-		req.Header.Set(name, value)
-	}
 	res, err := c.client.Do(req)
 	if err != nil {
 		return 0, err

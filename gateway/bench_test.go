@@ -14,10 +14,10 @@ import (
 	"time"
 )
 
-// The benchmarks compare the gateway with Go's ReverseProxy on the same traffic
-// in the same run; the numbers are ratios (K43). Provider,
-// proxy and gateway are processes of their own, the client is this one. The CPU
-// ratio is given for the whole chain and for the process in the middle alone.
+// The benchmarks compare the gateway, without a store, with Go's ReverseProxy on the same
+// traffic in the same run; the numbers are ratios (K43). Provider, proxy and gateway are
+// processes of their own, the client is this one. The CPU ratio is given for the whole chain
+// and for the process in the middle alone. make bench-gateway measures the program as users run it.
 //
 //	go test ./gateway -run '^$' -bench . -benchtime 8x
 

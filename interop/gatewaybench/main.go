@@ -220,18 +220,25 @@ type row struct {
 	costs map[string][]cost
 }
 
-// ratio is the smallest, the median and the largest of a part's rounds, each compared with the proxy in
-// the same round.
-func (r row) ratio(part string, of func(cost) float64) string {
-	var all []float64
+// ratios returns the ratios of a part to the proxy in the same round, sorted.
+func (r row) ratios(part string, of func(cost) float64) (all []float64) {
 	for i, c := range r.costs[part] {
 		all = append(all, of(c)/of(r.costs["proxy"][i]))
 	}
+	slices.SortFunc(all, cmp.Compare[float64])
+	return all
+}
+
+// median returns the median of sorted numbers.
+func median(all []float64) float64 { return all[len(all)/2] }
+
+// ratio returns the median, the smallest and the largest ratio of a part.
+func (r row) ratio(part string, of func(cost) float64) string {
+	all := r.ratios(part, of)
 	if len(all) == 0 {
 		return ""
 	}
-	slices.SortFunc(all, cmp.Compare[float64])
-	return fmt.Sprintf("%.2f (%.2f to %.2f)", all[len(all)/2], all[0], all[len(all)-1])
+	return fmt.Sprintf("%.2f (%.2f to %.2f)", median(all), all[0], all[len(all)-1])
 }
 
 func (r row) lines() string {

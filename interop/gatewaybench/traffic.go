@@ -65,6 +65,30 @@ func (t traffic) name() string {
 	return fmt.Sprintf("%s, %s of %s, %s", t.Dialect, what, size, how)
 }
 
+// goal is the largest ratio to the proxy that is wanted, of the time and of the own processor time; 0
+// is none.
+func (t traffic) goal() (time, cpu float64) {
+	switch small := t.Size < 1<<10; {
+	case !t.Stream && small:
+		return 1.5, 3
+	case !t.Stream && t.Size < 1<<20:
+		return 1.3, 2.5
+	case !t.Stream:
+		return 1.3, 3
+	case small:
+		return 0, 0
+	case t.Usage:
+		return 1.1, 1.5
+	case t.Dialect == "chat":
+		return 1, 1.1
+	case t.Text:
+		return 0, 0
+	case t.Dialect == "responses":
+		return 1.1, 1.4
+	}
+	return 1.05, 1.2
+}
+
 const parameters = `{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"}},"required":["path","content"]}`
 
 // path and request are those of a client of the dialect.
