@@ -159,7 +159,6 @@ var layers = [][]string{
 	{"internal/agent"},
 	{"internal/agent/tools", "internal/agent/tui"},
 	{"internal/agent/servers"},
-	{"internal/record/metrics/prometheus"},
 	{"internal/record/otel", "internal/record/metrics"},
 	{"internal/cli"},
 	{"internal/cli/inputs"},
@@ -589,7 +588,7 @@ func TestProgramLinksNothingSlowToStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, pkg := range strings.Fields(string(out)) {
-		for _, name := range []string{"google.golang.org/grpc", "github.com/grpc-ecosystem", "github.com/prometheus", "golang.org/x/net/trace", "html/template"} {
+		for _, name := range []string{"google.golang.org/grpc", "github.com/grpc-ecosystem", "golang.org/x/net/trace", "html/template"} {
 			if pkg == name || strings.HasPrefix(pkg, name+"/") {
 				t.Errorf("cmd/stopgate links %s", pkg)
 			}

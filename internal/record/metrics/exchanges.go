@@ -7,24 +7,24 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/gateway"
-	"github.com/stopgate/stopgate/internal/record/metrics/prometheus"
 )
 
 // exchanges are the metrics of an LLM gateway: tokens and durations of model calls, with the names
 // of OpenTelemetry's conventions for generative AI, and the argument bytes that were not read
 // because a call was denied.
 type exchanges struct {
-	duration  *prometheus.Histogram
-	first     *prometheus.Histogram
-	tokens    *prometheus.Histogram
-	arguments *prometheus.Count
-	discarded *prometheus.Count
-	cancelled *prometheus.Counter
-	decidedAt *prometheus.Histogram
-	unjudged  *prometheus.Counter
+	duration  *prometheus.HistogramVec
+	first     *prometheus.HistogramVec
+	tokens    *prometheus.HistogramVec
+	arguments prometheus.Counter
+	discarded prometheus.Counter
+	cancelled *prometheus.CounterVec
+	decidedAt *prometheus.HistogramVec
+	unjudged  *prometheus.CounterVec
 	models    boundedLabels
 }
 
@@ -37,30 +37,31 @@ const maxModels = 64
 
 func newExchanges(r *prometheus.Registry) *exchanges {
 	model := []string{"gen_ai_operation_name", "gen_ai_provider_name", "gen_ai_request_model", "gen_ai_response_model"}
+	histogram := func(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+		h := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
+		r.MustRegister(h)
+		return h
+	}
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+		r.MustRegister(c)
+		return c
+	}
 	return &exchanges{
-		duration: r.Histogram("gen_ai_client_operation_duration_seconds", "From sending a request to a model to the end of its answer.",
+		duration: histogram("gen_ai_client_operation_duration_seconds", "From sending a request to a model to the end of its answer.",
 			seconds, append(model, "error_type")...),
-		first: r.Histogram("gen_ai_client_operation_time_to_first_chunk_seconds", "From sending a request to a model to the first bytes of its answer.",
+		first: histogram("gen_ai_client_operation_time_to_first_chunk_seconds", "From sending a request to a model to the first bytes of its answer.",
 			seconds, model...),
-		tokens: r.Histogram("gen_ai_client_token_usage", "Tokens of a request and its answer, as the provider counts them.",
-			powers(1, 14), append(model, "gen_ai_token_type")...),
-		arguments: r.Counter("stopgate_arguments_bytes_total", "Bytes of arguments of calls in answers.").With(),
-		discarded: r.Counter("stopgate_arguments_discarded_bytes_total", "Of these, bytes that came after their call was refused.").With(),
-		cancelled: r.Counter("stopgate_upstream_cancelled_total", "Answers that were stopped at the provider, because nothing was left that could run.", "gen_ai_provider_name"),
-		decidedAt: r.Histogram("stopgate_decided_at_bytes", "The argument byte at which the verdict of a call was determined.",
-			append([]float64{0}, powers(4, 10)...), "surface", "mode"),
-		unjudged: r.Counter("stopgate_not_evaluated_total", "What may have carried a call and passed unjudged.", "code"),
+		tokens: histogram("gen_ai_client_token_usage", "Tokens of a request and its answer, as the provider counts them.",
+			prometheus.ExponentialBuckets(1, 4, 14), append(model, "gen_ai_token_type")...),
+		arguments: counter("stopgate_arguments_bytes_total", "Bytes of arguments of calls in answers.").WithLabelValues(),
+		discarded: counter("stopgate_arguments_discarded_bytes_total", "Of these, bytes that came after their call was refused.").WithLabelValues(),
+		cancelled: counter("stopgate_upstream_cancelled_total", "Answers that were stopped at the provider, because nothing was left that could run.", "gen_ai_provider_name"),
+		decidedAt: histogram("stopgate_decided_at_bytes", "The argument byte at which the verdict of a call was determined.",
+			append([]float64{0}, prometheus.ExponentialBuckets(4, 4, 10)...), "surface", "mode"),
+		unjudged: counter("stopgate_not_evaluated_total", "What may have carried a call and passed unjudged.", "code"),
 		models:   boundedLabels{max: maxModels},
 	}
-}
-
-// powers returns count bounds, the first and then each four times the one before.
-func powers(first float64, count int) []float64 {
-	bounds := []float64{first}
-	for len(bounds) < count {
-		bounds = append(bounds, 4*bounds[len(bounds)-1])
-	}
-	return bounds
 }
 
 // boundedLabels is a bounded set of labels: further ones become _other.
@@ -131,7 +132,7 @@ type modelCall struct {
 // asked counts a model call.
 func (x *exchanges) asked(c modelCall) {
 	if c.cancelled {
-		x.cancelled.With(c.provider).Add(1)
+		x.cancelled.WithLabelValues(c.provider).Inc()
 	}
 	// A model name that the provider refused gets no series.
 	model, answers := Other, ""
@@ -141,13 +142,13 @@ func (x *exchanges) asked(c modelCall) {
 			answers = x.models.label(c.answer.Model)
 		}
 	}
-	x.duration.With("chat", c.provider, model, answers, c.failure).Observe(since(c.sent, c.ended))
+	x.duration.WithLabelValues("chat", c.provider, model, answers, c.failure).Observe(since(c.sent, c.ended))
 	if !c.first.IsZero() {
-		x.first.With("chat", c.provider, model, answers).Observe(since(c.sent, c.first))
+		x.first.WithLabelValues("chat", c.provider, model, answers).Observe(since(c.sent, c.first))
 	}
 	if n := c.answer.Tokens; n.Known {
-		x.tokens.With("chat", c.provider, model, answers, "input").Observe(float64(n.Input))
-		x.tokens.With("chat", c.provider, model, answers, "output").Observe(float64(n.Output))
+		x.tokens.WithLabelValues("chat", c.provider, model, answers, "input").Observe(float64(n.Input))
+		x.tokens.WithLabelValues("chat", c.provider, model, answers, "output").Observe(float64(n.Output))
 	}
 }
 
@@ -156,19 +157,21 @@ func since(a, b time.Time) float64 { return max(b.Sub(a), 0).Seconds() }
 // Note implements [gate.NoteTracer].
 func (m *Metrics) Note(_ context.Context, r stopgate.Record) {
 	if r.Event == stopgate.AuditNotEvaluated {
-		m.exchanges.unjudged.With(string(r.Code)).Add(1)
+		m.exchanges.unjudged.WithLabelValues(string(r.Code)).Inc()
 	}
 }
 
 // decided counts the offset in the arguments at which a call was decided.
 func (x *exchanges) decided(e *gate.TraceEvent) {
 	if e.Row != nil && e.Row.DecidedAt != nil {
-		x.decidedAt.With(string(e.Surface), e.Metadata["mode"]).Observe(float64(*e.Row.DecidedAt))
+		x.decidedAt.WithLabelValues(string(e.Surface), e.Metadata["mode"]).Observe(float64(*e.Row.DecidedAt))
 	}
 }
 
 // Drops adds a counter of lost telemetry; reason is its label.
 func (m *Metrics) Drops(reason string, read func() float64) {
-	m.registry.Read("counter", "stopgate_telemetry_dropped_total", "Events and spans that were dropped, because who takes them was too slow.",
-		[]string{"reason"}, func(yield func(float64, ...string)) { yield(read(), reason) })
+	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "stopgate_telemetry_dropped_total", Help: "Events and spans that were dropped, because who takes them was too slow.",
+		ConstLabels: prometheus.Labels{"reason": reason},
+	}, read))
 }

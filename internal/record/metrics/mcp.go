@@ -3,8 +3,8 @@ package metrics
 import (
 	"context"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stopgate/stopgate"
-	"github.com/stopgate/stopgate/internal/record/metrics/prometheus"
 	"github.com/stopgate/stopgate/mcpgate"
 )
 
@@ -16,9 +16,9 @@ var methods = []string{
 
 // mcp are the metrics of an MCP gateway.
 type mcp struct {
-	served, asked *prometheus.Histogram
+	served, asked *prometheus.HistogramVec
 	// Sessions with clients, and with servers.
-	clients, servers *prometheus.Histogram
+	clients, servers *prometheus.HistogramVec
 	methods          map[string]bool
 	codes            boundedLabels // of errors, bounded because servers choose them
 }
@@ -39,15 +39,21 @@ func newMCP(r *prometheus.Registry) *mcp {
 	for _, name := range methods {
 		m.methods[name] = true
 	}
-	histogram := func(name, help string) *prometheus.Histogram {
-		return r.Histogram(name, help, []float64{.01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 30, 60, 120, 300},
-			"mcp_method_name", "gen_ai_tool_name", "gen_ai_operation_name", "network_transport", "rpc_response_status_code", "error_type")
+	histogram := func(name, help string) *prometheus.HistogramVec {
+		h := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: name, Help: help, Buckets: []float64{.01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 30, 60, 120, 300},
+		}, []string{"mcp_method_name", "gen_ai_tool_name", "gen_ai_operation_name", "network_transport", "rpc_response_status_code", "error_type"})
+		r.MustRegister(h)
+		return h
 	}
 	m.served = histogram("mcp_server_operation_duration_seconds", "From a client's request to its answer.")
 	m.asked = histogram("mcp_client_operation_duration_seconds", "From a request to a server to its answer.")
-	sessions := func(name, help string) *prometheus.Histogram {
-		return r.Histogram(name, help, []float64{1, 5, 15, 60, 300, 900, 3600, 4 * 3600, 24 * 3600},
-			"mcp_protocol_version", "network_transport", "error_type")
+	sessions := func(name, help string) *prometheus.HistogramVec {
+		h := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: name, Help: help, Buckets: []float64{1, 5, 15, 60, 300, 900, 3600, 4 * 3600, 24 * 3600},
+		}, []string{"mcp_protocol_version", "network_transport", "error_type"})
+		r.MustRegister(h)
+		return h
 	}
 	m.clients = sessions("mcp_server_session_duration_seconds", "How long a client's session was open.")
 	m.servers = sessions("mcp_client_session_duration_seconds", "How long a session with a server was open.")
@@ -71,7 +77,7 @@ func (m *Metrics) Request(ctx context.Context, o *mcpgate.Observed) (context.Con
 		if o.Method == "tools/call" {
 			operation = "execute_tool"
 		}
-		to.With(method, tool, operation, o.Transport, m.mcp.code(o.Code), m.mcp.code(o.Failure)).Observe(since(o.Began, o.Ended))
+		to.WithLabelValues(method, tool, operation, o.Transport, m.mcp.code(o.Code), m.mcp.code(o.Failure)).Observe(since(o.Began, o.Ended))
 	}
 }
 
@@ -81,7 +87,7 @@ func (m *Metrics) Session(s *mcpgate.Session) {
 	if s.Outgoing {
 		to = m.mcp.servers
 	}
-	to.With(m.mcp.code(s.Version), s.Transport, s.Failure).Observe(since(s.Began, s.Ended))
+	to.WithLabelValues(m.mcp.code(s.Version), s.Transport, s.Failure).Observe(since(s.Began, s.Ended))
 }
 
 // tool returns the name of a tool as a label.

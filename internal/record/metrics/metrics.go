@@ -20,10 +20,12 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/gateway"
-	"github.com/stopgate/stopgate/internal/record/metrics/prometheus"
 )
 
 // Other is the label of every tool that the policy does not name.
@@ -33,15 +35,15 @@ const Other = "_other"
 type Metrics struct {
 	registry  *prometheus.Registry
 	tools     atomic.Pointer[map[stopgate.ToolName]stopgate.ToolName]
-	decisions *prometheus.Counter
-	handoffs  *prometheus.Counter
-	held      *prometheus.Histogram
-	decided   *prometheus.Histogram
-	asked     *prometheus.Histogram
-	reviews   *prometheus.Counter
-	reviewed  *prometheus.Histogram
-	externals *prometheus.Counter
-	answered  *prometheus.Histogram
+	decisions *prometheus.CounterVec
+	handoffs  *prometheus.CounterVec
+	held      *prometheus.HistogramVec
+	decided   *prometheus.HistogramVec
+	asked     *prometheus.HistogramVec
+	reviews   *prometheus.CounterVec
+	reviewed  *prometheus.HistogramVec
+	externals *prometheus.CounterVec
+	answered  *prometheus.HistogramVec
 	exchanges *exchanges
 	mcp       *mcp
 	agents    *agents
@@ -49,29 +51,46 @@ type Metrics struct {
 
 // New returns the metrics of a gate. tools are the names in its policy, see [policy.Program.Tools].
 func New(tools map[stopgate.ToolName]stopgate.ToolName) *Metrics {
-	r := prometheus.NewRegistry()
 	m := &Metrics{
-		registry:  r,
-		decisions: r.Counter("stopgate_decisions_total", "Proposals that came to their end.", "surface", "dialect", "tool", "decision", "mode", "layer", "code"),
-		handoffs:  r.Counter("stopgate_handoffs_total", "Handoffs that came to their end.", "surface", "decision", "code"),
-		held: r.Histogram("stopgate_hold_duration_seconds", "From the opening of a proposal to its end.",
-			[]float64{.001, .01, .1, 1, 10, 60, 300, 900}, "surface", "decision", "mode"),
-		decided: r.Histogram("stopgate_decision_duration_seconds", "From the last byte of a call to its end, without the time in which people were asked.",
-			[]float64{.00001, .0001, .001, .005, .01, .05, .1, .5, 1, 5, 10}, "surface", "mode"),
-		asked: r.Histogram("stopgate_approval_duration_seconds", "From asking people to their answer, or to giving up.",
-			[]float64{1, 5, 15, 60, 300, 900, 1800}, "surface", "decision", "mode"),
+		registry: prometheus.NewRegistry(),
+		decisions: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "stopgate_decisions_total", Help: "Proposals that came to their end.",
+		}, []string{"surface", "dialect", "tool", "decision", "mode", "layer", "code"}),
+		handoffs: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "stopgate_handoffs_total", Help: "Handoffs that came to their end.",
+		}, []string{"surface", "decision", "code"}),
+		held: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "stopgate_hold_duration_seconds", Help: "From the opening of a proposal to its end.",
+			Buckets: []float64{.001, .01, .1, 1, 10, 60, 300, 900},
+		}, []string{"surface", "decision", "mode"}),
+		decided: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "stopgate_decision_duration_seconds", Help: "From the last byte of a call to its end, without the time in which people were asked.",
+			Buckets: []float64{.00001, .0001, .001, .005, .01, .05, .1, .5, 1, 5, 10},
+		}, []string{"surface", "mode"}),
+		asked: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "stopgate_approval_duration_seconds", Help: "From asking people to their answer, or to giving up.",
+			Buckets: []float64{1, 5, 15, 60, 300, 900, 1800},
+		}, []string{"surface", "decision", "mode"}),
 	}
 	m.Tools(tools)
-	m.exchanges = newExchanges(r)
-	m.mcp = newMCP(r)
-	m.agents = newAgents(r)
-	m.reviews = r.Counter("stopgate_judge_reviews_total", "Calls that a judge was asked about: passed, objected, failed.", "surface", "tool", "answer", "cached")
-	m.reviewed = r.Histogram("stopgate_judge_seconds", "How long a judge took for one call.",
-		[]float64{.05, .1, .25, .5, 1, 2, 5, 10, 30, 60}, "answer")
-	m.externals = r.Counter("stopgate_external_answers_total", "Answers of external policies; failed: none that is valid.", "policy", "ask", "answer")
-	m.answered = r.Histogram("stopgate_external_seconds", "How long an external policy took for one answer.",
-		[]float64{.0001, .00025, .0005, .001, .0025, .005, .01, .05, .1, .5, 1, 5, 30}, "policy", "ask")
-	r.Process()
+	m.exchanges = newExchanges(m.registry)
+	m.mcp = newMCP(m.registry)
+	m.agents = newAgents(m.registry)
+	m.reviews = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "stopgate_judge_reviews_total", Help: "Calls that a judge was asked about: passed, objected, failed.",
+	}, []string{"surface", "tool", "answer", "cached"})
+	m.reviewed = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "stopgate_judge_seconds", Help: "How long a judge took for one call.",
+		Buckets: []float64{.05, .1, .25, .5, 1, 2, 5, 10, 30, 60},
+	}, []string{"answer"})
+	m.externals = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "stopgate_external_answers_total", Help: "Answers of external policies; failed: none that is valid.",
+	}, []string{"policy", "ask", "answer"})
+	m.answered = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "stopgate_external_seconds", Help: "How long an external policy took for one answer.",
+		Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .05, .1, .5, 1, 5, 30},
+	}, []string{"policy", "ask"})
+	m.registry.MustRegister(m.externals, m.answered, m.decisions, m.handoffs, m.held, m.decided, m.asked, m.reviews, m.reviewed, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
@@ -89,16 +108,16 @@ func (m *Metrics) Trace(_ context.Context, e gate.TraceEvent) {
 		tool := m.tool(e.Tool)
 		m.review(surface, tool, e.Judge)
 		m.exchanges.decided(&e)
-		m.decisions.With(surface, dialect, tool, e.Decision, mode, e.Metadata["layer"], string(e.Reason)).Add(1)
+		m.decisions.WithLabelValues(surface, dialect, tool, e.Decision, mode, e.Metadata["layer"], string(e.Reason)).Inc()
 	case gate.TraceHandoff:
-		m.handoffs.With(surface, e.Decision, string(e.Reason)).Add(1)
+		m.handoffs.WithLabelValues(surface, e.Decision, string(e.Reason)).Inc()
 	default:
 		return
 	}
-	m.held.With(surface, e.Decision, mode).Observe(e.Took.Seconds())
-	m.decided.With(surface, mode).Observe(e.Decided.Seconds())
+	m.held.WithLabelValues(surface, e.Decision, mode).Observe(e.Took.Seconds())
+	m.decided.WithLabelValues(surface, mode).Observe(e.Decided.Seconds())
 	if e.Asked > 0 {
-		m.asked.With(surface, e.Decision, mode).Observe(e.Asked.Seconds())
+		m.asked.WithLabelValues(surface, e.Decision, mode).Observe(e.Asked.Seconds())
 	}
 }
 
@@ -108,8 +127,8 @@ func (m *Metrics) External(a stopgate.ExternalAnswer) {
 	if a.Fault != "" {
 		answer = "failed"
 	}
-	m.externals.With(a.Policy, a.Hook, answer).Add(1)
-	m.answered.With(a.Policy, a.Hook).Observe(float64(a.Micros) / 1e6)
+	m.externals.WithLabelValues(a.Policy, a.Hook, answer).Inc()
+	m.answered.WithLabelValues(a.Policy, a.Hook).Observe(float64(a.Micros) / 1e6)
 }
 
 // review counts the opinion of a judge (V3-24).
@@ -124,15 +143,17 @@ func (m *Metrics) review(surface, tool string, r *stopgate.Review) {
 	case r.Mode.Permissive():
 		answer = "passed"
 	}
-	m.reviews.With(surface, tool, answer, strconv.FormatBool(r.Cached)).Add(1)
+	m.reviews.WithLabelValues(surface, tool, answer, strconv.FormatBool(r.Cached)).Inc()
 	if !r.Cached {
-		m.reviewed.With(answer).Observe(float64(r.Millis) / 1000)
+		m.reviewed.WithLabelValues(answer).Observe(float64(r.Millis) / 1000)
 	}
 }
 
 // Watch adds the state of a gate and of its gateway, which may be nil.
 func (m *Metrics) Watch(g *gate.Gate, gw *gateway.Gateway) {
-	health := m.registry.Gauge
+	health := func(name, help string, read func() float64) {
+		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, read))
+	}
 	health("stopgate_lost_rows", "Audit rows that could not be written; above 0 nothing is allowed.",
 		func() float64 { return float64(g.Health().LostRows) })
 	health("stopgate_stuck_calls", "Calls to stores, approvers and policies that overran their deadline and did not return.",
@@ -156,11 +177,7 @@ func (m *Metrics) Watch(g *gate.Gate, gw *gateway.Gateway) {
 	}
 	health("stopgate_exchanges", "Requests being served.", func() float64 { return float64(gw.Stats().Exchanges) })
 	health("stopgate_held_bytes", "Argument bytes held back.", func() float64 { return float64(gw.Stats().Held) })
-	m.registry.Read("counter", "stopgate_faults_total", "Refused and broken exchanges.", []string{"code"}, func(yield func(float64, ...string)) {
-		for code, n := range gw.Stats().Faults {
-			yield(float64(n), string(code))
-		}
-	})
+	m.registry.MustRegister(faults{gw, prometheus.NewDesc("stopgate_faults_total", "Refused and broken exchanges.", []string{"code"}, nil)})
 }
 
 // BundleSource is the policy bundle of a gate: its generation, 0 for none, when its channel was last
@@ -171,7 +188,9 @@ type BundleSource interface {
 
 // WatchBundle adds the state of the policy bundle of a gate.
 func (m *Metrics) WatchBundle(b BundleSource) {
-	gauge := m.registry.Gauge
+	gauge := func(name, help string, read func() float64) {
+		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, read))
+	}
 	gauge("stopgate_bundle_generation", "Generation of the policy bundle in force.", func() float64 {
 		generation, _, _ := b.Figures()
 		return float64(generation)
@@ -188,12 +207,42 @@ func (m *Metrics) WatchBundle(b BundleSource) {
 	})
 }
 
+// faults counts the refusals and broken exchanges of a gateway by code.
+type faults struct {
+	gw   *gateway.Gateway
+	desc *prometheus.Desc
+}
+
+// Describe implements [prometheus.Collector].
+func (f faults) Describe(to chan<- *prometheus.Desc) { to <- f.desc }
+
+// Collect implements [prometheus.Collector].
+func (f faults) Collect(to chan<- prometheus.Metric) {
+	for code, n := range f.gw.Stats().Faults {
+		to <- prometheus.MustNewConstMetric(f.desc, prometheus.CounterValue, float64(n), string(code))
+	}
+}
+
 // Handler returns the handler of scrapes.
-func (m *Metrics) Handler() http.Handler { return m.registry }
+func (m *Metrics) Handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
+}
 
 // Names lists the metrics of stopgate, sorted.
 func (m *Metrics) Names() []string {
-	return slices.DeleteFunc(m.registry.Names(), func(name string) bool {
-		return strings.HasPrefix(name, "go_") || strings.HasPrefix(name, "process_")
-	})
+	all := make(chan *prometheus.Desc)
+	go func() {
+		m.registry.Describe(all)
+		close(all)
+	}()
+	var names []string
+	for d := range all {
+		_, rest, _ := strings.Cut(d.String(), `fqName: "`)
+		name, _, _ := strings.Cut(rest, `"`)
+		if !strings.HasPrefix(name, "go_") && !strings.HasPrefix(name, "process_") {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
