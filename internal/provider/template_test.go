@@ -66,6 +66,27 @@ func TestEventTemplateOmit(t *testing.T) {
 	}
 }
 
+// Events match with any number of spaces before the last brace, however many the learned one has, and
+// with no other difference there.
+func TestEventTemplatePadding(t *testing.T) {
+	unit := func(end string) string { return `data: {"t":"x","n":{"a":true}` + end + "\n\n" }
+	for _, learned := range []string{"}", " }", "     }"} {
+		ev, root := eventOf(t, unit(learned))
+		var r provider.EventTemplate
+		text, _ := root.Get("t")
+		r.Learn(&ev, text)
+		for end, want := range map[string]bool{"}": true, " }": true, "    }": true, "     }": true, "         }": true, "} ": false, "\t}": false, " ,}": false, "    ]": false} {
+			size, events := r.Run([]byte(unit(end)), 1<<20)
+			if got := events == 1 && size == len(unit(end)); got != want || !want && events != 0 {
+				t.Errorf("%q after %q: %d events of %d bytes", end, learned, events, size)
+			}
+			if payload := unit(end)[len("data: ") : len(unit(end))-2]; r.Match([]byte(payload)) != want {
+				t.Errorf("%q after %q: a payload matches: %t", end, learned, !want)
+			}
+		}
+	}
+}
+
 // A part that begins or ends inside a value that may differ makes the template match nothing.
 func TestEventTemplateOmitsNoPartOfAValue(t *testing.T) {
 	const text = `{"a":"x","b":2}`
