@@ -18,7 +18,7 @@ const MaxMembers = 16
 
 const (
 	maxReason = 200 // characters (K37)
-	maxRules  = 20_000
+	maxRules  = 100_000
 )
 
 var modes = []string{"unattended", "ask", "edit", "skip", "deny"}

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	maxBytes = 4 << 20
+	maxBytes = 16 << 20
 	maxDepth = 64
 )
 

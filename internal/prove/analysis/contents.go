@@ -11,15 +11,15 @@ type contents struct {
 // gram is the length of the keys.
 const gram = 3
 
-// rarest is the key of a literal that has the fewest conditions, "" if the literal is too
+// rarestOf is the key of a literal that has the fewest conditions, "" if the literal is too
 // short.
-func (c *contents) rarest(literal string) string {
+func rarestOf(by map[string][]entry, literal string) string {
 	if len(literal) < gram {
 		return ""
 	}
 	rarest := literal[:gram]
 	for i := 1; i+gram <= len(literal); i++ {
-		if key := literal[i : i+gram]; len(c.by[key]) < len(c.by[rarest]) {
+		if key := literal[i : i+gram]; len(by[key]) < len(by[rarest]) {
 			rarest = key
 		}
 	}
@@ -28,7 +28,7 @@ func (c *contents) rarest(literal string) string {
 
 // fewer reports whether a condition shares its key with fewer others here than its beginning.
 func (c *contents) fewer(t *Texts, h *heads) bool {
-	key := c.rarest(t.Contains)
+	key := rarestOf(c.by, t.Contains)
 	return key != "" && (t.Head == "" || len(c.by[key]) <= len(h.by[t.Head]))
 }
 
@@ -36,7 +36,7 @@ func (c *contents) add(e entry) {
 	if c.by == nil {
 		c.by = make(map[string][]entry)
 	}
-	key := c.rarest(e.condition.Set.Texts.Contains)
+	key := rarestOf(c.by, e.condition.Set.Texts.Contains)
 	c.by[key] = append(c.by[key], e)
 }
 
@@ -104,30 +104,65 @@ func (h *heads) find(v Value, form string, take func(int32, bool)) {
 
 // keyed finds conditions by the keys of their texts.
 type keyed struct {
-	by  map[string][]entry
+	by  map[string]*sameKey
 	all []entry
+}
+
+// sameKey is the conditions with one key: those of which every text with the key has a part, by
+// three bytes of it, and the others.
+type sameKey struct {
+	parts map[string][]entry
+	rest  []entry
 }
 
 func (k *keyed) add(e entry) {
 	if k.by == nil {
-		k.by = make(map[string][]entry)
+		k.by = make(map[string]*sameKey)
 	}
-	for _, key := range e.condition.Set.Texts.Keys {
-		k.by[key] = append(k.by[key], e)
+	t := &e.condition.Set.Texts
+	for _, key := range t.Keys {
+		same := k.by[key]
+		if same == nil {
+			same = &sameKey{parts: make(map[string][]entry)}
+			k.by[key] = same
+		}
+		if part := rarestOf(same.parts, t.Part); part != "" {
+			same.parts[part] = append(same.parts[part], e)
+		} else {
+			same.rest = append(same.rest, e)
+		}
 	}
 	k.all = append(k.all, e)
 }
 
-// find hands on a rule whose condition holds for a text, the first among those that were
-// asked.
+// find hands on rules whose condition holds for a text, the first among them if it is one of
+// those that were asked.
 func (k *keyed) find(v Value, of func(string) (string, bool), take func(int32, bool)) {
 	if len(k.all) == 0 {
 		return
 	}
-	list := k.all
-	if key, ok := of(v.Text); ok {
-		list = k.by[key]
+	key, ok := of(v.Text)
+	if !ok {
+		takeFirst(k.all, v, take)
+		return
 	}
+	same := k.by[key]
+	if same == nil {
+		return
+	}
+	takeFirst(same.rest, v, take)
+	for i := 0; i+gram <= len(v.Text) && len(same.parts) > 0; i++ {
+		for _, e := range same.parts[v.Text[i:i+gram]] {
+			if strings.Contains(v.Text, e.condition.Set.Texts.Part) && e.condition.Holds(v) {
+				take(e.rule, true)
+				break
+			}
+		}
+	}
+}
+
+// takeFirst hands on the first rule whose condition holds.
+func takeFirst(list []entry, v Value, take func(int32, bool)) {
 	for _, e := range list {
 		if e.condition.Holds(v) {
 			take(e.rule, true)

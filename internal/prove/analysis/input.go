@@ -57,6 +57,8 @@ type Texts struct {
 	// Keys are the keys that [Domain.Key] has for the texts of the set, nil if they are not
 	// known.
 	Keys []string
+	// Part is a literal that is part of every text of the set that has a key, "" if none is known.
+	Part string
 	// Samples are texts that are probably in the languages: they are tried before a search.
 	Samples func() []string
 	// Head is the beginning of every text of the languages (compared without case if

@@ -26,7 +26,7 @@ import (
 func BenchmarkGrowth(b *testing.B) {
 	for _, shape := range gen.Shapes {
 		before := make(map[string]measured)
-		for _, n := range []int{1_000, 5_000, 10_000, 20_000} {
+		for _, n := range []int{1_000, 3_000, 10_000, 30_000, 100_000} {
 			g := &growth{shape: shape, rules: n}
 			for _, step := range growthSteps {
 				b.Run(fmt.Sprintf("%s/%s/%d", shape, step.name, n), func(b *testing.B) {

@@ -2,6 +2,7 @@ package inclusion_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/condition"
@@ -18,14 +19,14 @@ func TestKeysLeaveNothingOut(t *testing.T) {
 	}{
 		{schema.Command, []string{
 			"git status", "GIT status", "git.exe status", "/usr/bin/git status", "./git status", "env git status", "sudo git status", "A=1 git status", "x; git status",
-			"g'i't status", "xargs git status", "find . -exec git status", "nice -n 5 git status", "time git status", "status git", "", " ", "git", "sh -c git", "bash git", "gіt status",
+			"g'i't status", "xargs git status", "find . -exec git status", "nice -n 5 git status", "time git status", "git  status", "git -C status status", "git --status", "git commit-status x", "git Status", "make a b", "make  a", "status git", "", " ", "git", "sh -c git", "bash git", "gіt status",
 			"if git", "g*t status", "$X status", "git status > x", "rm -rf build", "timeout 5 rm -rf build", "command rm -rf build", "busybox rm -rf build", "rm.exe -rf build",
 		}, map[condition.Kind][]string{
-			condition.Usage:  {"git status", "git **", "rm -rf **", "{git,rm} **", "g* **", "env **", "git.exe **", "/usr/bin/git status"},
+			condition.Usage:  {"git status", "git **", "git [-C *|--x status] status", "git [-C *] status **", "rm -rf **", "{git,rm} **", "g* **", "env **", "git.exe **", "/usr/bin/git status"},
 			condition.Prefix: {"git", "git status", "rm -rf", "/usr/bin/git", "GIT"},
 			condition.Const:  {"git status", "rm -rf build"},
 			condition.Enum:   {"git status", "git"},
-			condition.Glob:   {"git *"},
+			condition.Glob:   {"git *", "git st*", "git *us", "git status*", "g* status", "make a *", "make * b", "git ?tatus"},
 		}},
 		{schema.URL, []string{
 			"https://a.example.com/x", "https://A.example.com/x", "https://a.example.com:443/x", "https://a.example.com.", "https://u@a.example.com/", "https://b.example.com/?a.example.com", "//a.example.com/x",
@@ -57,6 +58,9 @@ func TestKeysLeaveNothingOut(t *testing.T) {
 						holds := m.Judge(&v)
 						if test.annotation == schema.Command {
 							holds = m.JudgeCommand(&v, 0)
+						}
+						if part := inclusion.Part(m); ok && holds && !strings.Contains(text, part) {
+							t.Errorf("%v %q (restrictive %t) has the part %q and holds for %q", kind, literal, restrictive, part, text)
 						}
 						if ok && !slices.Contains(keys, key) {
 							distinguished++

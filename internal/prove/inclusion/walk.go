@@ -105,6 +105,15 @@ func Keys(m *match.Matcher) []string {
 	return nil
 }
 
+// Part returns a literal that is part of every value with a key ([Key]) that satisfies a condition on
+// commands, "" if none is known.
+func Part(m *match.Matcher) string {
+	if test, ok := m.Test().(*commandline.Test); ok {
+		return test.Part(m.Written())
+	}
+	return ""
+}
+
 // Key returns the key of a value: the program of a line that is one plain command, the host of a URL
 // that is plainly written.
 func Key(v *condition.Value, a schema.Annotation) (key string, ok bool) {

@@ -133,7 +133,7 @@ func (k *Condition) texts() (set, named analysis.Texts) {
 	if !slices.ContainsFunc(k.Readings, func(a schema.Annotation) bool { return a != schema.None && a != schema.Path }) {
 		k.literalPart(&open)
 	} else if len(k.Readings) == 1 {
-		open.Keys = inclusion.Keys(k.built()[0])
+		open.Keys, open.Part = inclusion.Keys(k.built()[0]), inclusion.Part(k.built()[0])
 	}
 	return open, analysis.Texts{Open: true, Exact: k.samples()}
 }
