@@ -11,10 +11,10 @@ import (
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 )
 
-// Proves H20: a list has at most 20,000 rules, and a file at most 4 MiB. A larger one is refused
+// Proves H20: a list has at most 100,000 rules, and a file at most 16 MiB. A larger one is refused
 // completely, since a part of its rules would be another policy.
 func TestSizeLimits(t *testing.T) {
-	const rules = 20_000
+	const rules = 100_000
 	file := func(n int) []byte {
 		return []byte("version = 1\n[tools.t.policy]\nrun = [\n" + strings.Repeat("{ mode = \"ask\" },\n", n) + "]\n")
 	}
@@ -24,8 +24,8 @@ func TestSizeLimits(t *testing.T) {
 		want string
 	}{
 		{"as many rules as possible", file(rules), ""},
-		{"one rule more", file(rules + 1), "more than 20000 rules"},
-		{"a byte more", append([]byte("version = 1\n"), bytes.Repeat([]byte{'\n'}, 4<<20-11)...), "the file has more than 4 MiB"},
+		{"one rule more", file(rules + 1), "more than 100000 rules"},
+		{"a byte more", append([]byte("version = 1\n"), bytes.Repeat([]byte{'\n'}, 16<<20-11)...), "the file has more than 16 MiB"},
 	} {
 		f, list := parser.Parse(kinds.Table(), "x.toml", test.text)
 		if test.want == "" {

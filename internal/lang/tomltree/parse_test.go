@@ -176,7 +176,7 @@ func TestMistakes(t *testing.T) {
 		{"depth", "a = " + strings.Repeat("[", 70) + strings.Repeat("]", 70), "1:68 SG0120 tables and arrays are nested more than 64 levels deep"},
 		{"dotted depth", strings.Repeat("a.", 70) + "a = 1", "1:141 SG0120 tables and arrays are nested more than 64 levels deep"},
 		{"header depth", "[" + strings.Repeat("a.", 70) + "a]", "1:2 SG0120 tables and arrays are nested more than 64 levels deep"},
-		{"size", strings.Repeat("# comment\n", 1<<19), "0:0 SG0120 the file has more than 4 MiB"},
+		{"size", strings.Repeat("# comment\n", 1<<21), "0:0 SG0120 the file has more than 16 MiB"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, diags := tomltree.Parse("x.toml", []byte(test.text))

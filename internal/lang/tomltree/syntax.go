@@ -25,7 +25,7 @@ func ParsePack(file string, text []byte, n uint16) (*Document, diag.List) {
 	r := &reader{doc: &Document{File: file, Text: text, Lines: diag.NewLines(text)}}
 	r.doc.Lines.Pack = n
 	if len(text) > maxBytes {
-		r.report(diag.TooLarge, diag.Range{}, "the file has more than 4 MiB", "")
+		r.report(diag.TooLarge, diag.Range{}, "the file has more than 16 MiB", "")
 		return nil, r.diags
 	}
 	r.doc.Root = r.newValue(Value{Kind: Table, made: byHeader})

@@ -19,7 +19,7 @@ import (
 	"github.com/stopgate/stopgate/internal/testkit/gen"
 )
 
-// BenchmarkGrowth measures what 1,000 to 20,000 rules cost: to compile them, to bind them to a
+// BenchmarkGrowth measures what 1,000 to 100,000 rules cost: to compile them, to bind them to a
 // tool, to decide a call that only the last rule matches, to check them, and to compare them with
 // the same rules after an edit. The exponent is that of the growth since the smaller size: 1 is
 // linear. Compiled and bound programs report the memory that they hold for each rule.
