@@ -45,10 +45,14 @@ func TestFirstDays(t *testing.T) {
 	found.System = "linux"
 	found.Installed(func(string) bool { return true })
 	for _, person := range []struct {
-		name   string
-		grants bool
-		most   [2]int // questions that docs/start.md states: lower both when they become fewer
-	}{{"no grants", false, [2]int{56, 103}}, {"grants", true, [2]int{54, 39}}} {
+		name             string
+		grants, commands bool   // commands: the project's own commands may run
+		most             [2]int // questions that docs/start.md states: lower both when they become fewer
+	}{
+		{"no grants", false, false, [2]int{56, 103}}, {"grants", true, false, [2]int{54, 39}},
+		{"no grants, `c`", false, true, [2]int{47, 29}}, {"grants, `c`", true, true, [2]int{47, 29}},
+	} {
+		found.Unattended = person.commands
 		for i, r := range twoDays(t, found.Policy(), days, person.grants) {
 			row := fmt.Sprintf("| %s | %s | %d | %d | %d | %d | %d | %d | %d | %d | %d |\n", person.name, []string{"first", "second"}[i],
 				r.calls, r.asked, r.session, r.safe, r.unsafe, r.granted, r.rules, r.denied, r.ranUnsafe)

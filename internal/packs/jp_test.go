@@ -1,6 +1,7 @@
 package packs_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stopgate/stopgate"
@@ -63,6 +64,48 @@ func TestToolsOfJP(t *testing.T) {
 		e.Feed([]byte(c.args))
 		if v := e.Close(stopgate.Ended); v.Mode != c.want {
 			t.Errorf("%s %s: %s (%s), want %s", c.tool, c.args, v.Mode, v.Code, c.want)
+		}
+	}
+}
+
+// Where a person lets the commands of the project run, so do the tools that check, test and format it, with a name of a
+// package or a test and nothing else.
+func TestToolsOfJPThatMayRun(t *testing.T) {
+	p, found := prove.Compile([]policy.Source{{Name: "stopgate.toml", Text: []byte("version = 1\nuse = [\"coding\", \"rust-run\", \"rust\"]\n"), Trusted: true}},
+		policy.Options{Root: "/srv/proj", Home: "/home/u", Known: knowntools.Recognise})
+	if p == nil || len(found) > 0 {
+		t.Fatal(found)
+	}
+	const cargo = `{"type":"object","properties":{"package":{"type":"string"},"testname":{"type":"string"}}}`
+	const less = `{"type":"object","properties":{"package":{"type":"string"}}}` // of some tools
+	for _, c := range []struct {
+		tool stopgate.ToolName
+		args string
+		want stopgate.Mode
+	}{
+		{"cargo_check", `{}`, stopgate.Unattended},
+		{"cargo_format", `{"package":"shop-core"}`, stopgate.Unattended},
+		{"cargo_test", `{"package":"a","testname":"tests::it_works"}`, stopgate.Unattended},
+		{"cargo_test", `{"package":"--config=x"}`, stopgate.Ask},
+		{"cargo_test", `{"package":"-p"}`, stopgate.Ask},
+		{"cargo_test", `{"package":"../x"}`, stopgate.Ask},
+		{"cargo_test", `{"package":"a","testname":"-E all"}`, stopgate.Ask},
+		{"cargo_test", `{"testname":"a b"}`, stopgate.Ask},
+		{"cargo_expand", `{}`, stopgate.Ask},
+		{"cargo_update", `{}`, stopgate.Ask},
+	} {
+		schemas := []string{cargo, less, `{"type":"object","properties":{}}`}
+		if strings.Contains(c.args, "testname") {
+			schemas = schemas[:1]
+		} else if strings.Contains(c.args, "package") {
+			schemas = schemas[:2]
+		}
+		for _, schema := range schemas {
+			e := p.Bind(stopgate.Call{Tool: c.tool, Surface: stopgate.SurfaceGateway, Definition: &stopgate.ToolDefinition{Name: c.tool, Schema: []byte(schema)}}).Evaluate()
+			e.Feed([]byte(c.args))
+			if v := e.Close(stopgate.Ended); v.Mode != c.want {
+				t.Errorf("%s %s with %s: %s (%s), want %s", c.tool, c.args, schema, v.Mode, v.Code, c.want)
+			}
 		}
 	}
 }

@@ -9,7 +9,8 @@
 // digits and ". _ - /" reach the policy; a file or directory with another name is left out, with a note.
 //
 // The policy is at least as strict as the coding starter, with these exceptions, which a caller shows before it is
-// written: agents write in the directories of Work, and, if Unattended is set, run Commands without a question.
+// written: agents write in the directories of Work, and, if Unattended is set, run Commands, and tools of theirs that do the same,
+// without a question.
 package project
 
 import (
@@ -46,8 +47,8 @@ type Project struct {
 	Servers []string
 	// Names are other names of these servers, each with its pack. Read leaves them empty.
 	Names []ServerName
-	// Unattended lets Commands run without a question. They run code that agents write: without it they
-	// ask, as in the coding starter.
+	// Unattended lets Commands run without a question, and the tools of agents that do the same: the pack
+	// "rust-run". They run code that agents write: without it they ask, as in the coding starter.
 	Unattended bool
 }
 

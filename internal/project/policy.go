@@ -45,6 +45,9 @@ func (p *Project) Installed(has func(program string) bool) {
 func (p Project) Packs() []string {
 	list := []string{"coding", "flow", "unix", "databases-read"}
 	for _, name := range slices.Concat(languagePacks, toolPacks) {
+		if name == "rust" && p.Unattended && slices.ContainsFunc(p.Commands, func(c Command) bool { return strings.HasPrefix(c.Line, "cargo ") }) {
+			list = append(list, "rust-run") // before "rust", which asks about the same tools
+		}
 		if p.Has(name) || name == "jvm" && (p.Has("maven") || p.Has("gradle")) {
 			list = append(list, name)
 		}

@@ -111,6 +111,31 @@ func TestCommandsAskUntilTheyMayRun(t *testing.T) {
 	}
 }
 
+// The yes to the commands of a Rust project is one to the tools that do the same, and no yes to those of others.
+func TestToolsRunWithTheCommands(t *testing.T) {
+	for name, s := range shapes {
+		p := read(t, files(s.files))
+		asks := judge(t, p.Policy())
+		p.Unattended = true
+		runs := judge(t, p.Policy())
+		cargo := slices.ContainsFunc(p.Commands, func(c project.Command) bool { return strings.HasPrefix(c.Line, "cargo ") })
+		for _, tool := range []string{"cargo_check", "cargo_test", "cargo_format"} {
+			if m := asks(tool, "package", "a"); m != stopgate.Ask && m != stopgate.Deny {
+				t.Errorf("%s: %s: %v before it may run", name, tool, m)
+			}
+			if m := runs(tool, "package", "a"); (m == stopgate.Unattended) != cargo {
+				t.Errorf("%s: %s: %v where commands run", name, tool, m)
+			}
+			if m := runs(tool, "package", "--config=x"); m == stopgate.Unattended {
+				t.Errorf("%s: %s runs with an option", name, tool)
+			}
+		}
+		if m := runs("cargo_expand", "package", "a"); m == stopgate.Unattended {
+			t.Errorf("%s: cargo_expand runs", name)
+		}
+	}
+}
+
 // No policy of a project is weaker than the coding starter, but for the commands and the directories that it shows.
 func TestNeverWeakerThanTheStarter(t *testing.T) {
 	coding := judge(t, starter(t))
