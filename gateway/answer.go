@@ -20,7 +20,9 @@ func (x *exchange) ask(r *http.Request, body []byte, serve func(*http.Response))
 	defer stopGateway()
 	x.watch.begin(x)
 	defer x.watch.end()
-	answer, no := x.provider.send(r, body)
+	var answer *http.Response
+	var no *refusal
+	apart(func() { answer, no = x.provider.send(r, body) })
 	if no != nil {
 		x.refuse(no)
 		return

@@ -68,17 +68,26 @@ type exchange struct {
 // serveGated serves a request whose response can contain calls. It blocks below run: see
 // serveStream.
 func (g *Gateway) serveGated(w http.ResponseWriter, r *http.Request, rt *route, v clientRequest) {
-	x, body := g.open(w, r, rt, v)
-	if x == nil {
-		return
-	}
-	defer x.end()
-	body, no := x.ready(r, rt.vendor, body)
-	if no != nil {
+	var x *exchange
+	defer func() {
+		if x != nil {
+			x.end()
+		}
+	}()
+	var body []byte
+	var no *refusal
+	apart(func() {
+		if x, body = g.open(w, r, rt, v); x != nil {
+			body, no = x.ready(r, rt.vendor, body)
+		}
+	})
+	switch {
+	case x == nil:
+	case no != nil:
 		g.refuse(w, r, no)
-		return
+	default:
+		x.ask(r, body, x.serve)
 	}
-	x.ask(r, body, x.serve)
 }
 
 // ready converts the request to the form that is sent to the provider.

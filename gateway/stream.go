@@ -12,14 +12,16 @@ import (
 	"github.com/stopgate/stopgate/internal/provider/sse"
 )
 
-// readBuffer is the size of a stream's buffer and of the upstream connection's, so that one read
-// returns everything that the connection has buffered. Larger buffers would exceed the memory
-// budget; a stream whose reads fill it borrows a larger one temporarily.
+// readBuffer is the size of the upstream connection's buffer, which one read returns.
 const readBuffer = upstream.ReadBuffer
+
+// waitBuffer is the size of a stream's own buffer, in which it waits for the next event: most events
+// are smaller. A stream whose reads fill it borrows a larger one while they do.
+const waitBuffer = 2 << 10
 
 // buffers are the buffers of a waiting stream, pooled.
 type buffers struct {
-	in      [readBuffer]byte
+	in      [waitBuffer]byte
 	decoder sse.Decoder
 	event   sse.Event
 }

@@ -267,3 +267,28 @@ func (h *hookBench) measure(b *testing.B, at int, burst bool, command func() *ex
 		report(bursts, 50, "all16-ms")
 	}
 }
+
+// BenchmarkStart is the processor time that a start costs beyond that of an empty program, which takes
+// turns with it: the median of `stopgate version` and of `stopgate-hook --version`, which do nothing else.
+func BenchmarkStart(b *testing.B) {
+	h := newHookBench(b)
+	used := map[string][]time.Duration{}
+	for range b.N {
+		for _, c := range [][]string{{"hello"}, {"stopgate", "version"}, {process.SmallName, "--version"}} {
+			cmd := h.command(c[0], "", c[1:]...)
+			if err := cmd.Run(); err != nil {
+				b.Fatal(err)
+			}
+			used[c[0]] = append(used[c[0]], cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
+		}
+	}
+	median := func(program string) float64 {
+		slices.Sort(used[program])
+		return float64(used[program][b.N/2].Microseconds()) / 1000
+	}
+	empty := median("hello")
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(empty, "empty-ms")
+	b.ReportMetric(median("stopgate")-empty, "version-beyond-ms")
+	b.ReportMetric(median(process.SmallName)-empty, "hook-beyond-ms")
+}
