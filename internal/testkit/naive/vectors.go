@@ -96,6 +96,7 @@ func vectorLine(words []string, whole bool) line {
 		return l
 	case len(words) > 2 && words[0] == "timeout":
 		inner := vectorLine(words[2:], whole)
+		p.paths = named(words[1]) // the rest is what it runs
 		p.runs = []string{inner.parts[0].text}
 		l.parts = append([]part{p}, inner.parts...)
 		return l
