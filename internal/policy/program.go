@@ -34,6 +34,10 @@ type Program struct {
 	unused   sync.Pool // of *evaluation
 }
 
+// maxUntrusted is the length of the longest file that is compiled without being trusted, in bytes: its
+// author, whoever that is, must not decide how long each hook in a checkout takes.
+const maxUntrusted = 1 << 20
+
 // Compile parses and checks policy files, the operator's before the project's, and prepares
 // them. If any of them has an error the program is nil.
 // Warnings come with the program.
@@ -42,6 +46,11 @@ func Compile(sources []Source, o Options) (*Program, diag.List) {
 	var all diag.List
 	for _, s := range sources {
 		own := o.of(s)
+		if !s.Trusted && len(s.Text) > maxUntrusted {
+			all = append(all, diag.Diagnostic{Severity: diag.Error, Code: diag.TooLarge, File: s.Name,
+				Message: "the file has more than 1 MiB and is not trusted", Hint: "read it, then `stopgate trust`"})
+			continue
+		}
 		file, list := parser.Parse(kinds.Table(), s.Name, s.Text)
 		all = append(all, list...)
 		if file == nil {

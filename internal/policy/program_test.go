@@ -1,11 +1,13 @@
 package policy_test
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/condition"
+	"github.com/stopgate/stopgate/internal/lang/diag"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/prove"
@@ -209,5 +211,25 @@ func TestFileOfAnotherProject(t *testing.T) {
 	moved.Root = "/elsewhere"
 	if o.Identity(other) == o.Identity(moved) {
 		t.Error("two roots have one identity")
+	}
+}
+
+// Proves H20: a long file that nobody trusted is refused before it is read.
+func TestUntrustedFilesAreShort(t *testing.T) {
+	text := append([]byte("version = 1\n"), bytes.Repeat([]byte{'\n'}, 1<<20-12)...)
+	for _, test := range []struct {
+		name    string
+		text    []byte
+		trusted bool
+		want    bool
+	}{
+		{"1 MiB", text, false, true},
+		{"a byte more", append(text, '\n'), false, false},
+		{"a byte more, trusted", append(text, '\n'), true, true},
+	} {
+		p, list := policy.Compile([]policy.Source{{Name: "stopgate.toml", Text: test.text, Trusted: test.trusted}}, policy.Options{})
+		if (p != nil) != test.want || !test.want && (len(list) != 1 || list[0].Code != diag.TooLarge) {
+			t.Errorf("%s: %v", test.name, list)
+		}
 	}
 }
