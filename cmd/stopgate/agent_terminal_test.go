@@ -51,15 +51,21 @@ func agentHome(t *testing.T, files map[string]string) (dir string, env []string)
 // sitDown opens a terminal and starts the agent at it.
 func sitDown(t *testing.T, dir string, env []string, change func(cmd *exec.Cmd), args ...string) *seat {
 	t.Helper()
+	return sitDownBefore(t, 80, dir, env, change, args...)
+}
+
+// sitDownBefore is sitDown before a window of some columns.
+func sitDownBefore(t *testing.T, columns uint16, dir string, env []string, change func(cmd *exec.Cmd), args ...string) *seat {
+	t.Helper()
 	s := &seat{t: t, dir: dir, env: env, read: make(chan struct{})}
 	var err error
 	if s.master, s.slave, err = pty.Open(); err != nil {
 		t.Fatal(err)
 	}
-	if err := pty.Setsize(s.master, &pty.Winsize{Cols: 80, Rows: 50}); err != nil {
+	if err := pty.Setsize(s.master, &pty.Winsize{Cols: columns, Rows: 50}); err != nil {
 		t.Fatal(err)
 	}
-	s.screen = vt.New(80, 50, s.master)
+	s.screen = vt.New(int(columns), 50, s.master)
 	s.before = s.settings()
 	s.cmd = exec.Command("stopgate", append([]string{"agent"}, args...)...)
 	s.cmd.Dir, s.cmd.Env = dir, env

@@ -114,7 +114,7 @@ func TestHookSaysWhatIsNotKnown(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ command, decision, code, reason string }{
-		{"mkdir -p build && cd build && cmake ..", "ask", "rule_matched", "asks before"},
+		{"mkdir -p build && cd build && cmake ..", "ask", "rule_matched", "no rule knows this command"},
 		{"rm -rf build && mkdir build && cd build && cmake .. && make -j4", "ask", "rule_matched", "throw away work"},
 		{"cd /not/there && go test ./...", "ask", "rule_matched", "outside of the project"},
 		{"git clone U ../x && cd ../x && go build ./...", "ask", "origin_unknown", "where a value comes from"}, // no prompt was reported

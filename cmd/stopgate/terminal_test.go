@@ -24,16 +24,23 @@ type screen struct {
 	tty  *os.File
 	mu   sync.Mutex
 	text strings.Builder
-	read chan struct{} // closed when the terminal is
+	all  strings.Builder // also what was seen already
+	read chan struct{}   // closed when the terminal is
 }
 
 // atTerminal starts a command at a terminal, in the directory and state of a server.
 func atTerminal(t *testing.T, s *server, args ...string) *screen {
 	t.Helper()
+	return atTerminalOf(t, s, &pty.Winsize{}, args...)
+}
+
+// atTerminalOf is atTerminal with a window of a size.
+func atTerminalOf(t *testing.T, s *server, size *pty.Winsize, args ...string) *screen {
+	t.Helper()
 	x := &screen{t: t, cmd: exec.Command("stopgate", args...), read: make(chan struct{})}
 	x.cmd.Dir, x.cmd.Env = s.cmd.Dir, append(s.cmd.Env, "EDITOR=sed -i s/README/NOTES/", "VISUAL=")
 	var err error
-	if x.tty, err = pty.Start(x.cmd); err != nil {
+	if x.tty, err = pty.StartWithSize(x.cmd, size); err != nil {
 		t.Fatal(err)
 	}
 	go func() {
@@ -43,6 +50,7 @@ func atTerminal(t *testing.T, s *server, args ...string) *screen {
 			n, err := x.tty.Read(piece)
 			x.mu.Lock()
 			x.text.Write(piece[:n])
+			x.all.Write(piece[:n])
 			x.mu.Unlock()
 			if err != nil {
 				return
@@ -56,8 +64,28 @@ func atTerminal(t *testing.T, s *server, args ...string) *screen {
 // sees waits until something new stands on the screen, and returns its groups.
 func (x *screen) sees(pattern string) []string {
 	x.t.Helper()
+	found := x.looks(pattern, 3000)
+	if found == nil {
+		x.t.Fatalf("%q does not appear in %q", pattern, x.text.String())
+	}
+	return found
+}
+
+// presses types a line until something stands on the screen: what is typed before a question is complete is dropped.
+func (x *screen) presses(line, pattern string) {
+	x.t.Helper()
+	for range 100 {
+		if x.types(line); x.looks(pattern, 100) != nil {
+			return
+		}
+	}
+	x.t.Fatalf("%q does not appear in %q", pattern, x.text.String())
+}
+
+// looks is sees for a number of hundredths of a second; nil if nothing appears.
+func (x *screen) looks(pattern string, tries int) []string {
 	want := regexp.MustCompile(pattern)
-	for range 3000 {
+	for range tries {
 		x.mu.Lock()
 		text := x.text.String()
 		if at := want.FindStringSubmatchIndex(text); at != nil {
@@ -70,7 +98,6 @@ func (x *screen) sees(pattern string) []string {
 		x.mu.Unlock()
 		time.Sleep(10 * time.Millisecond)
 	}
-	x.t.Fatalf("%q does not appear in %q", pattern, x.text.String())
 	return nil
 }
 

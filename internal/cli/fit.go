@@ -12,8 +12,9 @@ import (
 	"github.com/stopgate/stopgate/internal/system/tty"
 )
 
-// minColumns is the narrowest window that text is broken for.
-const minColumns = 40
+// minColumns is the narrowest window that text is broken for, usualColumns the one of terminals that do not tell
+// their size.
+const minColumns, usualColumns = 40, 80
 
 // Columns returns the width of the terminal that out is, 0 if it is none.
 func Columns(out io.Writer) int {
@@ -22,6 +23,9 @@ func Columns(out io.Writer) int {
 		return 0
 	}
 	columns, _ := tty.Size(f)
+	if columns == 0 {
+		return usualColumns
+	}
 	return max(columns, minColumns)
 }
 

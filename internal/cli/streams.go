@@ -5,6 +5,8 @@ import (
 	"io"
 	"os"
 	"sync"
+
+	"github.com/stopgate/stopgate/internal/system/tty"
 )
 
 // Streams are data in, data out and talk.
@@ -37,6 +39,9 @@ func (w *Output) Write(text []byte) (int, error) {
 func OutputFile(out io.Writer) (*os.File, bool) {
 	if w, ok := out.(*Output); ok {
 		out = w.To
+	}
+	if t, ok := out.(*tty.Terminal); ok {
+		return t.File, true
 	}
 	f, ok := out.(*os.File)
 	return f, ok

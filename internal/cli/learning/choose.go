@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
+	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/learn"
 )
 
@@ -18,15 +20,28 @@ type person interface {
 
 const keys = "y yes  n no  d details  r narrower  w wider  a all that are left  q stop choosing"
 
+// say writes text in lines that fit the window. Rules stay whole, so that they can be copied.
+func say(out io.Writer, text string) error {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(strings.TrimLeft(line, " "), "{ ") {
+			line = cli.Fit(out, line)
+		}
+		b.WriteString(line)
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
 // choose asks about each proposal, and then about the change of the file.
 func (r *run) choose(t person) error {
-	if _, err := io.WriteString(t, r.summary()+r.list()); err != nil {
+	if err := say(t, r.summary()+r.list()); err != nil {
 		return err
 	}
 	chosen, err := r.selected(t)
 	if err != nil || len(chosen) == 0 {
 		if err == nil {
-			_, err = io.WriteString(t, "Nothing was written.\n")
+			err = say(t, "Nothing was written.\n")
 		}
 		return err
 	}
@@ -54,7 +69,7 @@ func (r *run) selected(t person) (chosen []learn.Proposal, err error) {
 			chosen, queue = append(chosen, p), queue[1:]
 			continue
 		}
-		if _, err := fmt.Fprintf(t, "%s%s\n%s: ", r.short(p), keys, p.ID); err != nil {
+		if err := say(t, fmt.Sprintf("%s%s\n%s: ", r.short(p), keys, p.ID)); err != nil {
 			return nil, err
 		}
 		t.Drain()
@@ -72,11 +87,11 @@ func (r *run) selected(t person) (chosen []learn.Proposal, err error) {
 		case "q":
 			return chosen, nil
 		case "d":
-			_, err = io.WriteString(t, r.details(p))
+			err = say(t, r.details(p))
 		case "r":
 			narrower := r.Narrower(p)
 			if len(narrower) == 0 {
-				_, err = io.WriteString(t, "There is no narrower rule that the approvals are enough for.\n")
+				err = say(t, "There is no narrower rule that the approvals are enough for.\n")
 				break
 			}
 			for _, each := range narrower {
@@ -85,7 +100,7 @@ func (r *run) selected(t person) (chosen []learn.Proposal, err error) {
 			queue = append(narrower, queue[1:]...)
 		case "w":
 			if wider[p.ID] == nil {
-				_, err = io.WriteString(t, "The approvals and refusals permit no wider rule.\n")
+				err = say(t, "The approvals and refusals permit no wider rule.\n")
 				break
 			}
 			from := wider[p.ID][0]

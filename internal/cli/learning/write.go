@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/cli/suite"
 	"github.com/stopgate/stopgate/internal/cli/textdiff"
 	"github.com/stopgate/stopgate/internal/config"
@@ -83,6 +84,7 @@ func (c *change) write(out io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("the rules are written, their tests are not: %w", err)
 	}
+	out = cli.Fitting(out)
 	fmt.Fprintf(out, "written; the previous version is kept as %s\n", visible.Text(kept))
 	if c.scope == config.Project {
 		fmt.Fprintln(out, "the file counts again when you trust it: stopgate trust")
