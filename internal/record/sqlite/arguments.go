@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/klauspost/compress/s2"
+
 	"github.com/stopgate/stopgate/internal/store/compact"
 	"github.com/stopgate/stopgate/internal/store/database"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -22,9 +24,39 @@ type Arguments struct {
 	Changed bool
 }
 
+const (
+	// long is the length from which arguments are compressed by what they repeat: files that an agent
+	// writes. Shorter ones have the form of rows.
+	long = 1 << 10
+	// block is the first byte of the stored form of long arguments, before a block of S2.
+	block = 2
+	// longest is a bound of what a damaged block may claim to have, in bytes: longer than any arguments.
+	longest = 64 << 20
+)
+
+// packed returns the stored form of arguments.
+func packed(args []byte) []byte {
+	if len(args) < long {
+		return compact.Append(nil, args)
+	}
+	stored := make([]byte, 1+s2.MaxEncodedLen(len(args)))
+	stored[0] = block
+	return stored[:1+len(s2.Encode(stored[1:], args))]
+}
+
+func unpacked(stored []byte) ([]byte, error) {
+	if len(stored) == 0 || stored[0] != block {
+		return compact.Expand(nil, stored)
+	}
+	if n, err := s2.DecodedLen(stored[1:]); err != nil || n > longest {
+		return nil, s2.ErrCorrupt
+	}
+	return s2.Decode(nil, stored[1:])
+}
+
 // expanded returns stored arguments as they were given; damaged ones as they are stored, which have another hash.
 func expanded(stored []byte) []byte {
-	text, err := compact.Expand(nil, stored)
+	text, err := unpacked(stored)
 	if err != nil {
 		return bytes.Clone(stored)
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/record/auditrow"
-	"github.com/stopgate/stopgate/internal/store/compact"
 	"github.com/stopgate/stopgate/internal/store/database"
 )
 
@@ -129,7 +128,7 @@ func convertArguments(tx *database.Tx) error {
 	rows.Close()
 	for _, k := range list {
 		if sum := sumOf(k.hash); sum != nil {
-			if _, err := tx.Exec(insertArguments, sum, k.time, k.redacted, compact.Append(nil, k.text)); err != nil {
+			if _, err := tx.Exec(insertArguments, sum, k.time, k.redacted, packed(k.text)); err != nil {
 				return err
 			}
 		}

@@ -15,7 +15,6 @@ import (
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/record/auditrow"
 	"github.com/stopgate/stopgate/internal/record/spool"
-	"github.com/stopgate/stopgate/internal/store/compact"
 	"github.com/stopgate/stopgate/internal/store/database"
 	"github.com/stopgate/stopgate/internal/system/crowd"
 )
@@ -157,7 +156,7 @@ func (r *Recorder) Prepare(row *stopgate.Record) (Entry, error) {
 	if e.hash, err = hex.DecodeString(row.ArgsHash); err != nil {
 		return Entry{}, fmt.Errorf("audit row: the hash of the arguments: %w", err)
 	}
-	e.args = compact.Append(nil, args)
+	e.args = packed(args)
 	return e, nil
 }
 

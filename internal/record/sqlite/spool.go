@@ -12,7 +12,6 @@ import (
 	"github.com/stopgate/stopgate/audit"
 	"github.com/stopgate/stopgate/internal/record/auditrow"
 	"github.com/stopgate/stopgate/internal/record/spool"
-	"github.com/stopgate/stopgate/internal/store/compact"
 	"github.com/stopgate/stopgate/internal/store/database"
 )
 
@@ -195,7 +194,7 @@ func (r *Recorder) entryOf(s *spooled) (e Entry, err error) {
 	if e.hash, err = hex.DecodeString(s.Hash); err != nil {
 		return e, err
 	}
-	e.args, e.redacted = compact.Append(nil, s.Args), s.Redacted
+	e.args, e.redacted = packed(s.Args), s.Redacted
 	return e, nil
 }
 
