@@ -117,17 +117,14 @@ release-tools:
 	command -v man >/dev/null || set -- $$@ man-db; command -v systemd-analyze >/dev/null || set -- $$@ systemd; \
 	test $$# -eq 0 || apt-get install -y -qq $$@ >/dev/null || { apt-get update -qq && apt-get install -y -qq $$@ >/dev/null; }
 
-# Tests wait for processes, disks and clocks: one package more than there are processors.
-AT_ONCE = $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
-
 test: export STOPGATE_REQUIRE_REDIS = 1
 test: export STOPGATE_REQUIRE_MINISIGN = 1
 test: tools
 	$(GO) vet ./...
-	$(GO) test -p $(AT_ONCE) -timeout $(LIMIT) ./...
+	$(GO) test -timeout $(LIMIT) ./...
 	cd interop/mcp && $(GO) vet ./... && $(GO) test -timeout $(LIMIT) ./...
 	cd deploy && $(GO) vet ./... && $(GO) test -timeout $(LIMIT) ./...
-	$(GO) test -p $(AT_ONCE) -timeout $(LIMIT) -race -short ./gate/... ./gateway/... ./internal/gateway/... ./audit/... ./decide/... ./approve/... ./internal/approve/... ./internal/replay/... ./internal/record/... ./internal/system/socket ./internal/flow/index
+	$(GO) test -timeout $(LIMIT) -race -short ./gate/... ./gateway/... ./internal/gateway/... ./audit/... ./decide/... ./approve/... ./internal/approve/... ./internal/replay/... ./internal/record/... ./internal/system/socket ./internal/flow/index
 	$(MAKE) -C interop test
 
 # The long tier: a million evaluator cases, every re-chunking, ten thousand kills;

@@ -59,19 +59,12 @@ func TestLearnAtTerminal(t *testing.T) {
 		x.sees(`3 approved by people, 1 refused`)
 		x.sees(`y yes  n no  d details`)
 		x.sees(`[0-9a-f]{8}: `)
-		x.types("d")
-		x.sees(`would have let pass:`)
+		x.presses("d", `would have let pass:`)
 		x.sees(`newly permits, for example: check`)
 		x.sees(`[0-9a-f]{8}: `)
-		x.types("y")
-		x.sees(`pattern = `)
+		x.presses("y", `pattern = `)
 		x.sees(`Type yes: `)
-		x.types(answer)
-		if answer == "yes" {
-			x.sees(`stopgate test runs the cases`)
-		} else {
-			x.sees(`nothing was written`)
-		}
+		x.presses(answer, map[string]string{"no": `nothing was written`, "yes": `stopgate test runs the cases`}[answer])
 		_ = x.cmd.Wait()
 		now, err := os.ReadFile(file)
 		if err != nil {

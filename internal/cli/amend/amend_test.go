@@ -143,7 +143,7 @@ func TestBesidePacks(t *testing.T) {
 		}
 	}
 	c, err := amend.Before("p.toml", []byte("version = 1\nuse = [\"coding\"]\n"), "other", `{ arg = "/path", const = "a.txt", mode = "unattended" }`, 0)
-	if err != nil || c.Copied != "*" || !strings.HasSuffix(string(c.Text), "[tools.other.policy]\nrun = [\n  "+rule+",\n  { mode = \"ask\" },\n]\n") {
+	if err != nil || c.Copied != "*" || !strings.HasSuffix(string(c.Text), "[tools.other.policy]\nrun = [\n  "+rule+",\n  { mode = \"ask\", reason = \"no rule is about this tool; look at what it does with these arguments\" },\n]\n") {
 		t.Errorf("%v, copied %q\n%s", err, c.Copied, c.Text)
 	}
 }
