@@ -148,7 +148,7 @@ bench:
 bench-gateway: build peers
 	cd interop && $(GO) run ./gatewaybench -write ../docs/performance.md
 
-# What 1,000 to 20,000 rules cost, with the exponent of the growth: takes minutes.
+# What 1,000 to 100,000 rules cost, with the exponent of the growth: takes minutes.
 bench-growth:
 	$(GO) test ./internal/prove/diff -run '^$$' -bench Growth -benchtime 1x -timeout 1h
 
