@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/condition/literal"
 )
 
 // A list with conditions on several command lines is evaluated once for each of them, as if it were
@@ -145,14 +146,24 @@ func (s *state) inLane(l *list, lane int32) (o outcome) {
 			open.Add(r, uint8(s.plan.rules[r].mode))
 		}
 	}
+	return s.outcomeOf(l, &open, end)
+}
+
+// outcomeOf returns the outcome of a list of which some rules wait, before the first one that holds or
+// the end of the list.
+func (s *state) outcomeOf(l *list, open *literal.Summary, end int32) (o outcome) {
 	last := l.fallback
 	if end < l.end {
 		last = s.plan.rules[end].mode
 	}
 	o = outcome{last, last, end, end < l.end}
+	if open.First() >= end {
+		return o
+	}
+	o.holds = false
 	for mode, r := range open.Of() {
 		if m := stopgate.Mode(mode); r < end {
-			o.low, o.high, o.cursor, o.holds = stopgate.Strictest(o.low, m), weakest(o.high, m), min(o.cursor, r), false
+			o.low, o.high, o.cursor = stopgate.Strictest(o.low, m), weakest(o.high, m), min(o.cursor, r)
 		}
 	}
 	return o

@@ -254,20 +254,8 @@ func (s *state) walkRules(l *list, st *listState) {
 			open.Add(r, uint8(s.plan.rules[r].mode))
 		}
 	}
-	last := l.fallback
-	if end < l.end {
-		last = s.plan.rules[end].mode
-	}
-	st.low, st.high, st.cursor, st.end, st.holds = last, last, end, end, end < l.end
-	if open.First() >= end {
-		return
-	}
-	st.holds = false
-	for mode, r := range open.Of() {
-		if m := stopgate.Mode(mode); r < end {
-			st.low, st.high, st.cursor = stopgate.Strictest(st.low, m), weakest(st.high, m), min(st.cursor, r)
-		}
-	}
+	o := s.outcomeOf(l, &open, end)
+	st.low, st.high, st.cursor, st.end, st.holds = o.low, o.high, o.cursor, end, o.holds
 }
 
 // bundledIn returns the rules of a list's bundles that wait, and the first one that holds, the end of

@@ -2,12 +2,10 @@ package plaintext
 
 import (
 	"bytes"
-	"errors"
 	"math/bits"
 	"slices"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/condition/glob"
@@ -240,137 +238,6 @@ func (t *StepText) Match(value []byte) bool {
 type slowText struct{ language *automaton.Language }
 
 func (t slowText) Match(value []byte) bool { return t.language.Accepts(value) }
-
-// PatternText evaluates patterns on a string, code point by code point: on the value itself, or on
-// any of its forms for restrictive conditions (K20, K21). Its automaton is built on demand.
-type PatternText struct {
-	Test     SpellingTest
-	Plain    *regular.Language // of the value itself
-	Language *regular.Language // also of its additional forms
-	machine  func() *regular.Automaton
-}
-
-func newPatternText(p Patterns, restrictive bool) *PatternText {
-	plain := p.Language()
-	l := plain
-	if restrictive {
-		bare := l.Without(spelling.ZeroWidth)
-		l = regular.Union(l, bare, bare.Trimmed(spelling.WhiteSpace))
-	}
-	return &PatternText{Test: p, Plain: plain, Language: l, machine: sync.OnceValue(func() *regular.Automaton { return regular.Join(l) })}
-}
-
-func (t *PatternText) Start(s *condition.State) condition.Result {
-	m := t.machine()
-	s.Machine = m.Start()
-	return condition.Result(m.Fate(&s.Machine, 0))
-}
-
-func (t *PatternText) Feed(s *condition.State, text []byte) (condition.Result, int) {
-	m := t.machine()
-	n, _ := m.Feed(&s.Machine, text)
-	return condition.Result(m.Fate(&s.Machine, 0)), n
-}
-
-func (t *PatternText) End(s *condition.State) bool { return t.machine().Accepts(&s.Machine, 0) }
-
-func (t *PatternText) Match(value []byte) bool {
-	m := t.machine()
-	s := m.Start()
-	FeedAll(m, &s, value)
-	return m.Accepts(&s, 0)
-}
-
-// Patterns matches any of several patterns.
-type Patterns []*regular.Pattern
-
-// CompilePatterns compiles the patterns of a condition.
-func CompilePatterns(s condition.Spec) (Patterns, *condition.SpecError) {
-	var out Patterns
-	for i, lit := range s.Values {
-		p, err := regular.Compile(lit.Text)
-		if err != nil {
-			return nil, patternError(i, err)
-		}
-		out = append(out, p)
-	}
-	return out, nil
-}
-
-func patternError(index int, err error) *condition.SpecError {
-	e := condition.Invalid(index, err.Error(), "")
-	var syntax *regular.SyntaxError
-	if errors.As(err, &syntax) {
-		e.Offset, e.Message, e.Hint = syntax.Offset, syntax.Message, syntax.Hint
-	}
-	return e
-}
-
-func (p Patterns) Holds(text []byte) bool {
-	return slices.ContainsFunc(p, func(one *regular.Pattern) bool { return one.Match(text) })
-}
-
-// LengthTest is max_length on a string: the number of code points, of the shortest form for a
-// restrictive condition.
-type LengthTest struct {
-	Most        int
-	Restrictive bool
-}
-
-func (t *LengthTest) Start(*condition.State) condition.Result { return condition.Undecided }
-
-func (t *LengthTest) Feed(s *condition.State, text []byte) (condition.Result, int) {
-	for i := 0; i < len(text); {
-		r, size := utf8.DecodeRune(text[i:])
-		i += size
-		switch {
-		case !t.Restrictive:
-			s.At++
-		case r >= utf8.RuneSelf && spelling.ZeroWidth.Contains(r):
-		case spelling.IsWhite(r):
-			if s.At > 0 {
-				s.Tail++
-			}
-		default:
-			s.At += s.Tail + 1
-			s.Tail = 0
-		}
-		if int64(s.At) > int64(t.Most) {
-			return condition.Miss, i
-		}
-	}
-	return condition.Undecided, len(text)
-}
-
-func (t *LengthTest) End(*condition.State) bool { return true }
-
-func (t *LengthTest) Match(value []byte) bool { return t.Holds(value) }
-
-func (t *LengthTest) Holds(text []byte) bool {
-	var s condition.State
-	r, _ := t.Feed(&s, text)
-	return r == condition.Undecided
-}
-
-// CompleteLength is max_length on a value that is evaluated as a whole; Plain is required of it by a
-// permissive condition.
-type CompleteLength struct {
-	Length LengthTest
-	Plain  func([]byte) bool
-}
-
-func (t *CompleteLength) Match(value []byte) bool {
-	return t.Length.Holds(value) && (t.Length.Restrictive || t.Plain(value))
-}
-
-// Language returns the union of the patterns.
-func (p Patterns) Language() *regular.Language {
-	var all []*regular.Language
-	for _, one := range p {
-		all = append(all, one.Language())
-	}
-	return regular.Union(all...)
-}
 
 // SpellingTest evaluates one spelling of a complete value.
 type SpellingTest interface{ Holds(text []byte) bool }
