@@ -132,10 +132,10 @@ func TestNoAnswer(t *testing.T) {
 // Proves S49, FM9: with many processes at once each call is decided once, whatever happens to the
 // processes.
 func TestProcesses(t *testing.T) {
-	dir := t.TempDir()
 	if env := os.Getenv("STOPGATE_TEST_ONCE"); env != "" {
 		child(env)
 	}
+	dir := t.TempDir()
 	for round := range 20 {
 		var workers sync.WaitGroup
 		var decided, given, failed atomic.Int32

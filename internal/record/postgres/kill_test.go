@@ -33,17 +33,18 @@ func TestMain(m *testing.M) {
 }
 
 // child writes rows from several goroutines and prints the acknowledged ones to stdout, each in one
-// write.
+// write. Stdout carries acknowledgements only: a connection that the server ends while the child
+// opens the database is an error on stderr.
 func child(gate, location string) int {
 	ctx := context.Background()
 	db, err := pgdb.Open(ctx, location, postgres.Tables)
 	if err != nil {
-		fmt.Println("open", err)
+		fmt.Fprintln(os.Stderr, "open", err)
 		return 1
 	}
 	r, err := postgres.New(db, postgres.Options{Gate: gate, Arguments: audit.KeepFull})
 	if err != nil {
-		fmt.Println("new", err)
+		fmt.Fprintln(os.Stderr, "new", err)
 		return 1
 	}
 	var callers sync.WaitGroup
