@@ -172,8 +172,9 @@ type Entry struct {
 type columns struct {
 	time                                int64
 	final                               bool
-	event, surface, status, code, rule  *string
+	event, surface, status, code        *string
 	id, session, principal, agent, tool []byte
+	rule                                []byte
 	mode                                *int16
 }
 
@@ -227,7 +228,7 @@ func columnsOf(row *stopgate.Record) columns {
 		c.mode = new(int16(*row.Mode))
 	}
 	if row.Rule != nil {
-		c.rule = text(fmt.Sprintf("%s:%d", row.Rule.File, row.Rule.Line))
+		c.rule = name(row.Rule.ID)
 	}
 	return c
 }

@@ -10,8 +10,9 @@ import (
 type rows struct {
 	seq, time                           []int64
 	final                               []bool
-	event, surface, status, code, rule  []*string
+	event, surface, status, code        []*string
 	id, session, principal, agent, tool [][]byte
+	rule                                [][]byte
 	mode                                []*int16
 	line                                [][]byte
 
@@ -34,9 +35,9 @@ func (w *rows) add(seq int64, line []byte, e *Entry) {
 }
 
 const (
-	insertRows = "INSERT INTO records(written, chain, seq, time, final, event, id, session, principal, agent, surface, tool, mode, status, code, rule, packed) " +
+	insertRows = "INSERT INTO records(written, chain, seq, time, final, event, id, session, principal, agent, surface, tool, mode, status, code, rule_id, packed) " +
 		"SELECT $1, $2, * FROM unnest($3::bigint[], $4::bigint[], $5::boolean[], $6::text[], $7::bytea[], $8::bytea[], $9::bytea[], $10::bytea[], " +
-		"$11::text[], $12::bytea[], $13::smallint[], $14::text[], $15::text[], $16::text[], $17::bytea[])"
+		"$11::text[], $12::bytea[], $13::smallint[], $14::text[], $15::text[], $16::bytea[], $17::bytea[])"
 	insertDecisions = "INSERT INTO record_decisions(id, written) SELECT unnest($1::bytea[]), $2"
 	moveHead        = "UPDATE record_chains SET seq = $2, hash = $3, written = $4, ahead = greatest(ahead, $5), behind = greatest(behind, $6) WHERE number = $1"
 	// insertArguments updates the time of repeated arguments once an hour: they may be pruned an

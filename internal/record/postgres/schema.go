@@ -9,6 +9,8 @@ import "github.com/stopgate/stopgate/internal/store/postgres/pgdb"
 // never decreases within a chain, so that the rows of a dropped partition are the first ones of their
 // chains. time is the time in the row, by the clock of the gate.
 //
+// rule_id is the id of the rule, NULL without one, and empty in rows of earlier versions, which have any rule.
+//
 // ahead and behind are the largest differences of time and written in a chain, in both directions. They
 // bound written for a condition on time.
 //
@@ -122,6 +124,9 @@ CREATE TABLE record_texts(
 CREATE INDEX record_texts_time ON record_texts(time);
 `, `
 ALTER TABLE records RENAME COLUMN line TO packed;
+`, `
+ALTER TABLE records ADD COLUMN rule_id bytea DEFAULT '';
+CREATE INDEX records_rule ON records(rule_id, written) WHERE rule_id IS NOT NULL;
 `}}
 
 // lockClass is the first key of the advisory locks of chains: "SG".

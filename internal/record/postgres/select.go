@@ -15,6 +15,8 @@ import (
 type Selection struct {
 	Gate, Session, Agent, Principal, Surface string
 
+	Rules []string // by their ids
+
 	Tools      []string
 	ToolPrefix string // of further names
 
@@ -67,6 +69,9 @@ func (s *Selection) where(args []any) (string, []any) {
 			c.add("tool < $%[1]d", end)
 		}
 	}
+	if s.Rules != nil {
+		one(c, "rule_id", names(s.Rules))
+	}
 	if s.Surface != "" {
 		c.add("surface = $%[1]d", *text(s.Surface))
 	}
@@ -89,6 +94,25 @@ func (s *Selection) where(args []any) (string, []any) {
 		c.add("time < $%[1]d AND written < $%[1]d + (SELECT coalesce(max(behind), 0) FROM record_chains)", s.Until)
 	}
 	return c.text.String(), c.args
+}
+
+// ofEarlier adds to the rules the id in rows of earlier versions, "", if there are any: one rule alone is found in the order of
+// the index.
+func (s *Selection) ofEarlier(ctx context.Context, db *pgdb.DB) error {
+	if s.Rules == nil {
+		return nil
+	}
+	var earlier bool
+	err := db.Read(ctx, func(tx pgx.Tx) error {
+		return tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM records WHERE rule_id = '')").Scan(&earlier)
+	})
+	if err != nil {
+		return fmt.Errorf("read the rules of audit rows: %w", err)
+	}
+	if earlier {
+		s.Rules = append(slices.Clone(s.Rules), "")
+	}
+	return nil
 }
 
 func names(list []string) (names [][]byte) {
@@ -125,6 +149,9 @@ func after(prefix string) []byte {
 // their chain. It returns the numbers of the last rows.
 func Lines(ctx context.Context, db *pgdb.DB, after map[string]int64, s Selection, f func(line []byte) bool) (end map[string]int64, err error) {
 	list, err := Chains(ctx, db)
+	if err == nil {
+		err = s.ofEarlier(ctx, db)
+	}
 	if err != nil {
 		return after, err
 	}
@@ -192,6 +219,9 @@ func pages(next func(last Line) ([]Line, error), f func(line []byte) bool, when 
 // the numbers of the last rows of all chains.
 func NewestLines(ctx context.Context, db *pgdb.DB, n int64, s Selection, accept func(line []byte) (bool, error)) (lines [][]byte, end map[string]int64, err error) {
 	list, err := Chains(ctx, db)
+	if err == nil {
+		err = s.ofEarlier(ctx, db)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -200,8 +230,8 @@ func NewestLines(ctx context.Context, db *pgdb.DB, n int64, s Selection, accept 
 	for _, c := range list {
 		end[c.Chain], heads[c.Number] = c.Seq, c.Seq
 	}
-	if len(s.Tools) > 1 && n <= page {
-		lines, ok, err := newestOfTools(ctx, db, n, s, heads, accept)
+	if (len(s.Tools) > 1 || len(s.Rules) > 1) && n <= page {
+		lines, ok, err := newestOfEach(ctx, db, n, s, heads, accept)
 		if err != nil || ok {
 			return lines, end, err
 		}
@@ -234,13 +264,17 @@ func NewestLines(ctx context.Context, db *pgdb.DB, n int64, s Selection, accept 
 	return lines, end, nil
 }
 
-// newestOfTools returns the newest n lines of several tools: of the newest of each. ok is false if
+// newestOfEach returns the newest n lines of several tools, or of several rules: of the newest of each. ok is false if
 // accept rejects lines, so that there may be others.
-func newestOfTools(ctx context.Context, db *pgdb.DB, n int64, s Selection, heads map[int32]int64, accept func(line []byte) (bool, error)) (lines [][]byte, ok bool, err error) {
-	tools := s.Tools
-	s.Tools, s.ToolPrefix = nil, ""
-	where, args := s.where([]any{names(tools), n})
-	found, err := query(ctx, db, "SELECT r.chain, r.seq, r.packed, r.written FROM unnest($1::bytea[]) AS t(name), LATERAL (SELECT * FROM records WHERE tool = t.name"+where+
+func newestOfEach(ctx context.Context, db *pgdb.DB, n int64, s Selection, heads map[int32]int64, accept func(line []byte) (bool, error)) (lines [][]byte, ok bool, err error) {
+	column, values := "tool", s.Tools
+	if len(values) > 1 {
+		s.Tools, s.ToolPrefix = nil, ""
+	} else {
+		column, values, s.Rules = "rule_id", s.Rules, nil
+	}
+	where, args := s.where([]any{names(values), n})
+	found, err := query(ctx, db, "SELECT r.chain, r.seq, r.packed, r.written FROM unnest($1::bytea[]) AS v(value), LATERAL (SELECT * FROM records WHERE "+column+" = v.value"+where+
 		" ORDER BY written DESC, chain DESC, seq DESC LIMIT $2) r ORDER BY r.written DESC, r.chain DESC, r.seq DESC LIMIT $2", args...)
 	if err != nil {
 		return nil, false, err

@@ -20,11 +20,16 @@ import (
 	"pgregory.net/rapid"
 )
 
+// ruleA and ruleB are ids of rules.
+const ruleA, ruleB = stopgate.RuleID("00112233445566778899aabbccddeeff"), stopgate.RuleID("ffeeddccbbaa99887766554433221100")
+
 // mixed returns rows of calls with and without questions, by a clock that is set forth and back.
 func mixed(i int) *stopgate.Record {
 	r := row(i)
 	r.Principal, r.Tool = stopgate.Principal(fmt.Sprint("p", i%3)), stopgate.ToolName(fmt.Sprint([]string{"fs_", "sh_"}[i%2], i%3))
-	r.Rule = &stopgate.RuleRef{File: "p.toml", Line: i % 4}
+	if r.Rule = (&stopgate.RuleRef{File: "p.toml", Line: i % 4, ID: []stopgate.RuleID{"", ruleA, ruleB}[i%3]}); i%9 == 4 {
+		r.Rule = nil
+	}
 	switch i % 6 {
 	case 0, 1:
 		r.ID, r.Kind, r.Event, r.Mode, r.Status, r.Code = stopgate.ProposalID(fmt.Sprintf("P%d", i+3)), stopgate.RecordEvent, stopgate.AuditAsked, nil, "", ""
@@ -202,6 +207,37 @@ func TestRowsOfAnEarlierVersion(t *testing.T) {
 	}
 	if left, err := sqlite.Unconverted(t.Context(), rec.Database()); err != nil || left != 0 {
 		t.Errorf("%d rows are left, %v", left, err)
+	}
+	same(t, path, lines)
+}
+
+// Classes that an earlier version wrote name no rule, and their rows are found by every one.
+func TestClassesWithoutRules(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	rec := recorderAt(t, path)
+	for i := range 300 {
+		if i == 200 {
+			if err := rec.Database().Change(t.Context(), func(tx *database.Tx) error {
+				_, err := tx.Exec("UPDATE OR IGNORE audit_classes SET members = json_remove(members, '$.rule_id')")
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+			rec = recorderAt(t, path)
+		}
+		r := mixed(i)
+		if i == 250 {
+			r.ArgsHash, r.Args = argsHash, []byte(`{"a":1}`)
+		}
+		if err := rec.Record(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	log := open(t, path)
+	defer log.Close()
+	var lines []string
+	if _, err := log.Lines(t.Context(), records.Mark{}, func(line []byte) bool { lines = append(lines, string(line)); return true }); err != nil {
+		t.Fatal(err)
 	}
 	same(t, path, lines)
 }

@@ -19,10 +19,12 @@ type Filter struct {
 	Surface   stopgate.Surface
 	Gate      string     // the gate that wrote the row, in a store of several gates
 	Tool      *glob.Name // a tool name or a glob of them
-	Modes     []stopgate.Mode
-	Codes     []stopgate.Code
-	Status    []stopgate.RecordStatus
-	Events    []stopgate.AuditEvent
+	// Rules selects the rows of rules, wherever they were written in their files.
+	Rules  []stopgate.RuleID
+	Modes  []stopgate.Mode
+	Codes  []stopgate.Code
+	Status []stopgate.RecordStatus
+	Events []stopgate.AuditEvent
 	// Decisions leaves event rows out.
 	Decisions    bool
 	Since, Until time.Time
@@ -42,6 +44,7 @@ func (f *Filter) Matches(r *stopgate.Record) bool {
 		!f.Until.IsZero() && !r.Time.Before(f.Until):
 		return false
 	case f.Modes != nil && (r.Kind != stopgate.RecordDecision || r.Mode == nil || !slices.Contains(f.Modes, *r.Mode)),
+		f.Rules != nil && (r.Rule == nil || !slices.Contains(f.Rules, r.Rule.ID)),
 		f.Codes != nil && !slices.Contains(f.Codes, r.Code),
 		f.Status != nil && !slices.Contains(f.Status, r.Status),
 		f.Events != nil && !slices.Contains(f.Events, r.Event):

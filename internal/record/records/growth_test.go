@@ -23,6 +23,10 @@ func grown(i, n int) *stopgate.Record {
 	r := benchRow(i / 2)
 	r.Time = at.Add(30 * 24 * time.Hour / time.Duration(n) * time.Duration(i))
 	r.Session, r.Principal, r.Agent = stopgate.SessionID(fmt.Sprintf("5b1a7f0e-4a52-4f1e-9d0b-%012x", i/200)), "local", "claude"
+	r.Rule.ID = stopgate.RuleID(fmt.Sprintf("%032x", i/2%100))
+	if r.Tool == "rare_1" {
+		r.Rule.ID = ruleB
+	}
 	r.Tool = stopgate.ToolName([]string{"Bash", "Read", "Edit", "Write", "Grep", "Glob", "WebFetch", "mcp__github__search_issues"}[i/2%8])
 	r.ArgsHash, r.Args = fmt.Sprintf("%x", sha256.Sum256([]byte(strconv.Itoa(i/2)))), nil
 	r.Context = &stopgate.Context{Root: "/srv/project", Home: "/home/u"}
@@ -108,6 +112,9 @@ func growth(b *testing.B, n int) {
 		{"rare tool", records.Filter{Tool: tool("rare_1")}},
 		{"glob", records.Filter{Tool: tool("mcp__*")}},
 		{"absent tool", records.Filter{Tool: tool("absent")}},
+		{"rule", records.Filter{Rules: []stopgate.RuleID{grown(8, n).Rule.ID}}},
+		{"rare rule", records.Filter{Rules: []stopgate.RuleID{ruleB}}},
+		{"absent rule", records.Filter{Rules: []stopgate.RuleID{ruleA}}},
 		{"session", records.Filter{Session: grown(n/2, n).Session}},
 		{"session and tool", records.Filter{Session: grown(n/2, n).Session, Tool: tool("Edit")}},
 		{"denied", records.Filter{Modes: []stopgate.Mode{stopgate.Deny}}},

@@ -34,7 +34,7 @@ func (s *server) close() error { return s.db.Close() }
 // selection returns the part of a filter that columns answer.
 func selection(f *Filter) postgres.Selection {
 	s := postgres.Selection{
-		Gate: f.Gate, Session: string(f.Session), Agent: string(f.Agent), Principal: string(f.Principal), Surface: string(f.Surface), Decisions: f.Decisions,
+		Gate: f.Gate, Session: string(f.Session), Agent: string(f.Agent), Principal: string(f.Principal), Surface: string(f.Surface), Rules: words(f.Rules), Decisions: f.Decisions,
 		Codes: words(f.Codes), Status: words(f.Status), Events: words(f.Events),
 	}
 	if f.Tool != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/audit"
 	"github.com/stopgate/stopgate/internal/condition/glob"
@@ -48,6 +49,9 @@ func drawFilter(t *rapid.T) (f records.Filter) {
 	if tool := some(t, "tool", "fs_1", "fs_*", "*_2", "{fs_0,sh_1}", "none"); tool != "" {
 		f.Tool, _ = glob.ParseName(tool)
 	}
+	for rule := range strings.FieldsSeq(some(t, "rules", string(ruleA), string(ruleB), "none", string(ruleA+" "+ruleB))) {
+		f.Rules = append(f.Rules, stopgate.RuleID(rule))
+	}
 	if rapid.Bool().Draw(t, "modes") {
 		f.Modes = []stopgate.Mode{stopgate.Mode(rapid.IntRange(0, 4).Draw(t, "mode"))}
 	}
@@ -86,6 +90,9 @@ func TestServerSelectsByFilter(t *testing.T) {
 			if written%25 == 24 { // the clock of a gate is ahead
 				r.Time = time.Now().Add(time.Duration(written) * time.Minute)
 			}
+			if written%7 < 5 {
+				r.Rule = &stopgate.RuleRef{File: "p.toml", Line: written, ID: []stopgate.RuleID{ruleA, ruleB, ""}[written%3]}
+			}
 			switch written % 4 {
 			case 1:
 				r.Code, r.Status = stopgate.CodeNoApprover, stopgate.StatusAllowed
@@ -120,7 +127,7 @@ func TestServerSelectsByFilter(t *testing.T) {
 	if again, _ := all(records.Mark{}, nil); !slices.Equal(again, everything) {
 		t.Error("rows that are followed come in another order")
 	}
-	property.Check(t, func(rt *rapid.T) {
+	selects := func(rt *rapid.T) {
 		f := drawFilter(rt)
 		wanted := func(lines []string) (list []string) {
 			for _, line := range lines {
@@ -153,7 +160,17 @@ func TestServerSelectsByFilter(t *testing.T) {
 		if more, _ := all(end, nil); len(more) > 0 {
 			rt.Errorf("%d rows after the newest", len(more))
 		}
-	})
+	}
+	property.Check(t, selects)
+	conn, err := pgx.Connect(t.Context(), location)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	if _, err := conn.Exec(t.Context(), "UPDATE stopgate.records SET rule_id = DEFAULT WHERE seq % 3 = 0"); err != nil { // as an earlier version wrote them
+		t.Fatal(err)
+	}
+	property.Check(t, selects)
 	var exported []string
 	for _, chain := range heads(t, log) {
 		if err := log.Chain(t.Context(), chain, 0, func(line []byte) bool { exported = append(exported, string(line)); return true }); err != nil {

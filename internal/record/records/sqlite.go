@@ -63,9 +63,9 @@ func (s *file) close() error { return s.db.Close() }
 
 // selectionIn returns the part of a filter that the columns of a file answer.
 func selectionIn(f *Filter) sqlite.Selection {
-	s := sqlite.Selection{Session: string(f.Session)}
+	s := sqlite.Selection{Session: string(f.Session), Rules: f.Rules}
 	of := *f
-	of.Session, of.Gate, of.Since, of.Until = "", "", time.Time{}, time.Time{}
+	of.Session, of.Gate, of.Rules, of.Since, of.Until = "", "", nil, time.Time{}, time.Time{}
 	if !of.zero() {
 		s.Class = of.Matches
 	}

@@ -22,19 +22,27 @@ type class struct {
 	Status    stopgate.RecordStatus `json:"status,omitempty"`
 	Code      stopgate.Code         `json:"code,omitempty"`
 	Mode      string                `json:"mode,omitempty"`
+	// RuleID is the id of the rule, noRule without one, and "" in a class of an earlier version, whose rows have any rule.
+	RuleID stopgate.RuleID `json:"rule_id,omitempty"`
 }
+
+// noRule is the RuleID of rows whose rule has no id, or that have none.
+const noRule = stopgate.RuleID("-")
 
 func classOf(r *stopgate.Record) class {
 	c := class{
-		Kind: r.Kind, Event: r.Event, Surface: r.Surface, Agent: r.Agent, Principal: r.Principal, Tool: r.Tool, Status: r.Status, Code: r.Code,
+		Kind: r.Kind, Event: r.Event, Surface: r.Surface, Agent: r.Agent, Principal: r.Principal, Tool: r.Tool, Status: r.Status, Code: r.Code, RuleID: noRule,
 	}
 	if r.Mode != nil {
 		c.Mode = r.Mode.String()
 	}
+	if r.Rule != nil && r.Rule.ID != "" {
+		c.RuleID = r.Rule.ID
+	}
 	return c
 }
 
-// record returns a row with the members of the class.
+// record returns a row with the members of the class, without the rule.
 func (c *class) record() (*stopgate.Record, error) {
 	r := &stopgate.Record{
 		Kind: c.Kind, Event: c.Event, Surface: c.Surface, Agent: c.Agent, Principal: c.Principal, Tool: c.Tool, Status: c.Status, Code: c.Code,

@@ -1,12 +1,14 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"math"
 	"time"
 
+	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/store/database"
 )
 
@@ -25,6 +27,9 @@ type members struct {
 	Time    time.Time `json:"time"`
 	ID      string    `json:"id"`
 	Session string    `json:"session"`
+	Rule    struct {
+		ID stopgate.RuleID `json:"id"`
+	} `json:"rule"`
 }
 
 const (
@@ -94,6 +99,7 @@ func (n *inspection) misfit(seq int64, line []byte, c *columns) string {
 		}
 		return "" // read by every filter, which reports it
 	}
+	r.RuleID = cmp.Or(r.Rule.ID, noRule)
 	at := r.Time.UnixMicro()
 	n.highest = max(n.highest, at)
 	final := int64(0)
@@ -139,6 +145,9 @@ func (n *inspection) classMisfit(of *class, id int64, text *string) string {
 			return fmt.Sprintf("its class %d cannot be read: %v", id, err)
 		}
 		n.classes[*text] = c
+	}
+	if c.RuleID == "" {
+		c.RuleID = of.RuleID // of an earlier version
 	}
 	if c == *of {
 		return ""

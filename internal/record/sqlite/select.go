@@ -20,6 +20,8 @@ type Selection struct {
 	Session string
 	// Class selects rows by the members that a [class] has; nil selects all.
 	Class func(*stopgate.Record) bool
+	// Rules selects rows by the ids of their rules; nil selects all.
+	Rules []stopgate.RuleID
 	// Since and Until bound the times of rows, in microseconds; 0 is no bound.
 	Since, Until int64
 }
@@ -45,7 +47,7 @@ func planOf(tx *database.Tx, s Selection) (*plan, error) {
 	}
 	p.end = p.last
 	var err error
-	if s.Class != nil || s.Session != "" {
+	if s.Class != nil || s.Session != "" || s.Rules != nil {
 		if err = p.findClasses(tx); err != nil {
 			return nil, err
 		}
@@ -86,7 +88,7 @@ func (p *plan) findClasses(tx *database.Tx) error {
 		if err != nil {
 			return fmt.Errorf("class %d of audit rows: %w", id, err)
 		}
-		if p.Class == nil || p.Class(r) {
+		if (p.Class == nil || p.Class(r)) && (p.Rules == nil || c.RuleID == "" || slices.Contains(p.Rules, c.RuleID)) {
 			p.classes = append(p.classes, id)
 		}
 	}
