@@ -59,7 +59,7 @@ func TestH17_LongNames(t *testing.T) {
 					t.Fatal(err)
 				}
 				for _, f := range facts {
-					if n := len(of.Owner.Session) + len(encoding.MarshalFact(&f)); n > 4<<10 {
+					if n := len(of.Owner.Session) + len(encoding.MarshalFact(&f, nil)); n > 4<<10 {
 						t.Errorf("%s: %d bytes are kept", name, n)
 					}
 				}

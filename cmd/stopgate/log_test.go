@@ -98,12 +98,12 @@ func seedStoreAt(at, gateName, name, text, calls string, now func() time.Time) e
 func TestVerifyFindsAChangedStore(t *testing.T) {
 	flip := func(seq int) func(*sql.DB) error {
 		return func(db *sql.DB) error {
-			var packed []byte
-			if err := db.QueryRow("SELECT packed FROM audit_rows WHERE seq = ?", seq).Scan(&packed); err != nil {
+			var stored []byte
+			if err := db.QueryRow("SELECT stored FROM audit_rows WHERE seq = ?", seq).Scan(&stored); err != nil {
 				return err
 			}
-			packed[len(packed)/2] ^= 1
-			_, err := db.Exec("UPDATE audit_rows SET packed = ? WHERE seq = ?", packed, seq)
+			stored[len(stored)/2] ^= 1
+			_, err := db.Exec("UPDATE audit_rows SET stored = ? WHERE seq = ?", stored, seq)
 			return err
 		}
 	}

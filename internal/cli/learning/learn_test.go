@@ -158,7 +158,7 @@ func TestBrokenChain(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := db.Change(t.Context(), func(tx *database.Tx) error {
-		_, err := tx.Exec("UPDATE audit_rows SET packed = unhex(replace(hex(packed), hex('anna'), hex('mary')))")
+		_, err := tx.Exec("UPDATE audit_rows SET stored = unhex(replace(hex(stored), hex('anna'), hex('mary')))")
 		return err
 	}); err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/record/auditrow"
+	"github.com/stopgate/stopgate/internal/store/compact"
 )
 
 // fill sets every field of a value, so that a new field that is not written is detected. Texts
@@ -96,8 +97,14 @@ func TestRowsRefuseTimes(t *testing.T) {
 	}
 }
 
+// name is the only name of a store, with number 7.
+type name string
+
+func (n name) Number(text []byte) (uint64, bool) { return 7, string(n) == string(text) }
+func (n name) Text(number uint64) (string, bool) { return string(n), number == 7 }
+
 // restored fails unless a row comes back from its stored form with the line and the hash that it has without it.
-func restored(t *testing.T, r *stopgate.Record, seq int64, prev string) {
+func restored(t *testing.T, r *stopgate.Record, seq int64, prev string, names compact.Names) {
 	t.Helper()
 	body, err := auditrow.Encode("3F0A5C11D2E94B7788AB01CDEF", r)
 	if err != nil {
@@ -105,19 +112,19 @@ func restored(t *testing.T, r *stopgate.Record, seq int64, prev string) {
 	}
 	line, hash := body.Seal(nil, seq, prev)
 	line = line[:len(line)-1]
-	stored := body.Compact()
+	stored := body.Compact(names)
 	stored.Follow(prev)
-	got := stored.Line(seq)
+	got := stored.Line(seq, names)
 	if !bytes.Equal(got, line) {
 		t.Errorf("got  %s\nwant %s", got, line)
 	}
 	if of, ok := auditrow.HashOf(got); !ok || of != hash {
 		t.Errorf("hash %q, want %q", of, hash)
 	}
-	if again := auditrow.Store(seq, line); !bytes.Equal(again, stored) || !bytes.Equal(again.Line(seq), line) {
+	if again := auditrow.Store(seq, line, names); !bytes.Equal(again, stored) || !bytes.Equal(again.Line(seq, names), line) {
 		t.Errorf("a line is stored as %q, a row as %q", again, stored)
 	}
-	if plain := auditrow.Stored(line); !bytes.Equal(plain.Line(seq), line) {
+	if plain := auditrow.Stored(line); !bytes.Equal(plain.Line(seq, names), line) {
 		t.Error("the line of an earlier version is changed")
 	}
 }
@@ -136,16 +143,40 @@ func TestStoredRows(t *testing.T) {
 	}
 	for i, r := range rows {
 		r.Version = stopgate.RecordVersion
-		restored(t, &r, int64(i+1), "")
-		restored(t, &r, 1<<62, strings.Repeat("0123456789abcdef", 4))
+		for _, names := range []compact.Names{nil, name(strings.Repeat("ab", 32)), name("3F0A5C11D2E94B7788AB01CDEF")} {
+			restored(t, &r, int64(i+1), "", names)
+			restored(t, &r, 1<<62, strings.Repeat("0123456789abcdef", 4), names)
+		}
+	}
+}
+
+// A row that refers to a name is none without the name.
+func TestRowWithoutItsName(t *testing.T) {
+	policy := name(strings.Repeat("ab", 32))
+	body, err := auditrow.Encode("3F0A5C11D2E94B7788AB01CDEF", &stopgate.Record{Version: stopgate.RecordVersion, Policy: string(policy)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored := body.Compact(policy)
+	if len(stored) > len(body.Compact(nil))-30 {
+		t.Errorf("%d bytes with a name, %d without", len(stored), len(body.Compact(nil)))
+	}
+	if line := stored.Line(1, nil); !bytes.Equal(line, stored) {
+		t.Errorf("the row is read as %s", line)
+	}
+	changed := name(strings.Repeat("cd", 32))
+	whole, other := stored.Line(1, policy), stored.Line(1, changed)
+	was, _ := auditrow.HashOf(whole)
+	if now, ok := auditrow.HashOf(other); !ok || now == was {
+		t.Errorf("with another name the hash is %q as before", now)
 	}
 }
 
 // Lines that are not rows are stored as they are.
 func TestStoredLinesThatAreNoRows(t *testing.T) {
 	for _, line := range []string{"", "{}", `{"v":1,"seq":1,"chain":"C","prev":"","hash":""}`, "x", "\x02", "\x02" + strings.Repeat("a", 40), `{"v":1,"seq":2,` + strings.Repeat("x", 200)} {
-		if s := auditrow.Store(1, []byte(line)); string(s) != line || string(s.Line(1)) != line {
-			t.Errorf("%q is stored as %q and read as %q", line, s, s.Line(1))
+		if s := auditrow.Store(1, []byte(line), nil); string(s) != line || string(s.Line(1, nil)) != line {
+			t.Errorf("%q is stored as %q and read as %q", line, s, s.Line(1, nil))
 		}
 	}
 }
@@ -156,14 +187,15 @@ func FuzzStoredLine(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	stored := body.Compact()
+	names := name(strings.Repeat("0a", 32))
+	stored := body.Compact(names)
 	f.Add([]byte(stored), int64(1))
 	for i := range stored {
 		f.Add([]byte(stored[:i]), int64(-1))
 	}
 	f.Fuzz(func(t *testing.T, stored []byte, seq int64) {
-		line := auditrow.Stored(stored).Line(seq)
-		auditrow.Store(seq, line)
+		line := auditrow.Stored(stored).Line(seq, names)
+		auditrow.Store(seq, line, names)
 		auditrow.HashOf(line)
 	})
 }

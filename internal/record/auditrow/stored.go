@@ -17,11 +17,11 @@ const prevSize = len(Genesis) / 2
 // Stored is a row as stores keep it. Its place in the chain is not part of it.
 type Stored []byte
 
-// Compact returns the stored form of a row that is not in a chain yet.
-func (b Body) Compact() Stored {
+// Compact returns the stored form of a row that is not in a chain yet. names, which may be nil, are those of its store.
+func (b Body) Compact(names compact.Names) Stored {
 	s := make(Stored, 1+prevSize, 1+prevSize+len(b)/2)
 	s[0] = storedForm
-	return compact.Append(s, b)
+	return compact.Append(s, b, names)
 }
 
 // Follow sets the hash of the previous row, "" for the first.
@@ -32,13 +32,13 @@ func (s Stored) Follow(prev string) {
 	hex.Decode(s[1:1+prevSize], []byte(prev)) // of a row
 }
 
-// Line returns the line of a stored row with a number, without its line end. A damaged row has its stored
-// bytes for a line, which are not a row: whoever reads them reports the damage.
-func (s Stored) Line(seq int64) []byte {
+// Line returns the line of a stored row with a number, without its line end. A damaged row, or one that has a name that is not in
+// names, has its stored bytes for a line, which are not a row: whoever reads them reports the damage.
+func (s Stored) Line(seq int64, names compact.Names) []byte {
 	if len(s) < 1+prevSize || s[0] != storedForm {
 		return s
 	}
-	body, err := compact.Expand(make([]byte, 0, 4*len(s)), s[1+prevSize:])
+	body, err := compact.Expand(make([]byte, 0, 4*len(s)), s[1+prevSize:], names)
 	if err != nil || !bytes.HasSuffix(body, []byte(closeRow)) || !bytes.Contains(body, []byte(openSeq)) {
 		return s
 	}
@@ -47,7 +47,7 @@ func (s Stored) Line(seq int64) []byte {
 }
 
 // Store returns the stored form of a line, which is the line itself if it is damaged.
-func Store(seq int64, line []byte) Stored {
+func Store(seq int64, line []byte, names compact.Names) Stored {
 	l, ok := Parse(append(bytes.Clone(line), '\n'))
 	at := bytes.Index(line, []byte(`"seq":`))
 	if !ok || at < 0 {
@@ -61,9 +61,9 @@ func Store(seq int64, line []byte) Stored {
 	}
 	body := append(bytes.Clone(line[:at]), '0')
 	body = append(append(body, line[at+digits:end]...), closeRow...)
-	s := Body(body).Compact()
+	s := Body(body).Compact(names)
 	s.Follow(string(l.Prev))
-	if !bytes.Equal(s.Line(seq), line) {
+	if !bytes.Equal(s.Line(seq, names), line) {
 		return line
 	}
 	return s

@@ -240,7 +240,7 @@ type removed struct {
 
 // hashOf returns the hash of a stored row.
 func hashOf(seq int64, stored auditrow.Stored) (string, error) {
-	hash, ok := auditrow.HashOf(stored.Line(seq))
+	hash, ok := auditrow.HashOf(stored.Line(seq, nil))
 	if !ok {
 		return "", fmt.Errorf("row %d is not a row", seq)
 	}

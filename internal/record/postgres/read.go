@@ -92,7 +92,7 @@ func query(ctx context.Context, db *pgdb.DB, sql string, args ...any) (lines []L
 			lines, err = pgx.CollectRows(found, func(row pgx.CollectableRow) (l Line, err error) {
 				var stored auditrow.Stored
 				err = row.Scan(&l.Chain, &l.Seq, (*[]byte)(&stored), &l.written)
-				l.Text = stored.Line(l.Seq)
+				l.Text = stored.Line(l.Seq, nil)
 				return l, err
 			})
 			return err

@@ -306,7 +306,7 @@ func (t *chainEnd) append(e Entry) {
 	}
 	copy(e.body[at+len(chainMember):], t.chain.id)
 	t.head.Seq++
-	stored := e.body.Compact()
+	stored := e.body.Compact(nil)
 	stored.Follow(t.head.Hash)
 	t.line, t.head.Hash = e.body.Seal(t.line[:0], t.head.Seq, t.head.Hash)
 	t.rows.add(t.head.Seq, stored, &e)

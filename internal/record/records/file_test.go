@@ -30,6 +30,7 @@ func mixed(i int) *stopgate.Record {
 	if r.Rule = (&stopgate.RuleRef{File: "p.toml", Line: i % 4, ID: []stopgate.RuleID{"", ruleA, ruleB}[i%3]}); i%9 == 4 {
 		r.Rule = nil
 	}
+	r.Policy = fmt.Sprintf("%064x", i/20%3)
 	switch i % 6 {
 	case 0, 1:
 		r.ID, r.Kind, r.Event, r.Mode, r.Status, r.Code = stopgate.ProposalID(fmt.Sprintf("P%d", i+3)), stopgate.RecordEvent, stopgate.AuditAsked, nil, "", ""
@@ -174,6 +175,117 @@ func summary(p *records.Prompts) []any {
 	return []any{p.Calls, p.Asked, p.Approved, p.Referred, p.Ran, p.Unasked, p.Granted, p.Repeated, p.First.UTC(), p.Last.UTC(), p.Rules(), p.Days(), p.Saving()}
 }
 
+// withoutNames makes a store as the version before names did, and returns its lines.
+func withoutNames(t *testing.T, n int) (path string, lines []string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "s.db")
+	rec := recorderAt(t, path)
+	db := rec.Database()
+	for i := range n {
+		r := mixed(i)
+		if i == 0 {
+			r.ArgsHash, r.Args = argsHash, []byte(`{"a":1}`)
+		}
+		if err := rec.Record(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var rows []auditrow.Stored
+	if err := sqlite.Rows(t.Context(), db, 0, sqlite.Selection{}, func(seq int64, line []byte) bool {
+		lines, rows = append(lines, string(line)), append(rows, auditrow.Store(seq, line, nil))
+		return true
+	}); err != nil {
+		t.Fatal(err)
+	}
+	err := db.Change(t.Context(), func(tx *database.Tx) error {
+		for i, stored := range rows {
+			if _, err := tx.Exec("UPDATE audit_rows SET stored = ? WHERE seq = ?", []byte(stored), i+1); err != nil {
+				return err
+			}
+		}
+		for _, text := range []string{
+			"ALTER TABLE audit_rows RENAME COLUMN stored TO packed", "DROP TABLE audit_names", "UPDATE components SET version = 4 WHERE name = 'audit'",
+		} {
+			if _, err := tx.Exec(text); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return path, lines
+}
+
+// Proves I23: rows of the version before names are read and followed by rows with names, and a process of that version that has the
+// file open ends.
+func TestRowsWithoutNames(t *testing.T) {
+	path, lines := withoutNames(t, 100)
+	old, err := database.Open(t.Context(), path, database.Component{Name: "audit", Migrations: sqlite.Tables.Migrations[:4]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer old.Close()
+	same(t, path, lines)
+	rec := recorderAt(t, path)
+	for i := range 100 {
+		if err := rec.Record(t.Context(), mixed(len(lines)+i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	log := open(t, path)
+	defer log.Close()
+	if _, err := log.Lines(t.Context(), records.After(100), func(line []byte) bool { lines = append(lines, string(line)); return true }); err != nil {
+		t.Fatal(err)
+	}
+	if len(lines) != 200 {
+		t.Fatalf("%d lines", len(lines))
+	}
+	same(t, path, lines)
+	var before, after float64
+	if _, err := rec.Database().Get(t.Context(), []any{&before, &after},
+		"SELECT avg(length(stored)) FILTER (WHERE seq <= 100), avg(length(stored)) FILTER (WHERE seq > 100) FROM audit_rows"); err != nil || before-after < 40 {
+		t.Errorf("a row had %.0f bytes, and has %.0f (%v)", before, after, err)
+	}
+	var refused *database.NewerError
+	if _, err := old.Get(t.Context(), []any{new([]byte)}, "SELECT packed FROM audit_rows WHERE seq = 150"); !errors.As(err, &refused) {
+		t.Errorf("the earlier version reads %v", err)
+	}
+}
+
+// Proves S25: a name that is changed or missing is damage of the rows that have it.
+func TestDamagedNames(t *testing.T) {
+	for damage, statements := range map[string][]string{
+		"changed":  {"UPDATE audit_names SET text = 'f' || substr(text, 2)"},
+		"long":     {"UPDATE audit_names SET text = text || text || text"},
+		"missing":  {"DELETE FROM audit_names"},
+		"reversed": {"UPDATE audit_names SET id = 1000 - id", "UPDATE audit_names SET id = id - 999 + (SELECT count(*) FROM audit_names)"},
+		"negative": {"UPDATE audit_names SET id = -id"},
+	} {
+		path := filepath.Join(t.TempDir(), "s.db")
+		rec := recorderAt(t, path)
+		for i := range 60 {
+			if err := rec.Record(t.Context(), mixed(i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		log := open(t, path)
+		if c, err := log.Verify(t.Context()); err != nil || c.Err() != nil {
+			t.Fatal(err, c.Err())
+		}
+		for _, text := range statements {
+			if err := rec.Database().Change(t.Context(), func(tx *database.Tx) error { _, err := tx.Exec(text); return err }); err != nil {
+				t.Fatal(damage, err)
+			}
+		}
+		if c, err := log.Verify(t.Context()); err == nil && c.Err() == nil {
+			t.Errorf("%s: not noticed", damage)
+		}
+		log.Close()
+	}
+}
+
 // Proves I23: a store of an earlier version is read and written as it is, and its rows can be converted in steps, which changes
 // none of their lines.
 func TestRowsOfAnEarlierVersion(t *testing.T) {
@@ -260,7 +372,7 @@ func TestDamagedRows(t *testing.T) {
 		}
 	}
 	var stored []byte
-	if _, err := rec.Database().Get(t.Context(), []any{&stored}, "SELECT packed FROM audit_rows WHERE seq = 2"); err != nil {
+	if _, err := rec.Database().Get(t.Context(), []any{&stored}, "SELECT stored FROM audit_rows WHERE seq = 2"); err != nil {
 		t.Fatal(err)
 	}
 	for i := range stored {
@@ -270,7 +382,7 @@ func TestDamagedRows(t *testing.T) {
 			}
 			damaged := slices.Clone(stored)
 			damaged[i] = b
-			change("UPDATE audit_rows SET packed = ? WHERE seq = 2", damaged)
+			change("UPDATE audit_rows SET stored = ? WHERE seq = 2", damaged)
 			if c, err := log.Verify(t.Context()); err == nil && c.Err() == nil {
 				t.Errorf("byte %d as %d is not noticed", i, b)
 			}

@@ -37,7 +37,7 @@ const (
 // packed returns the stored form of arguments.
 func packed(args []byte) []byte {
 	if len(args) < long {
-		return compact.Append(nil, args)
+		return compact.Append(nil, args, nil)
 	}
 	stored := make([]byte, 1+s2.MaxEncodedLen(len(args)))
 	stored[0] = block
@@ -46,7 +46,7 @@ func packed(args []byte) []byte {
 
 func unpacked(stored []byte) ([]byte, error) {
 	if len(stored) == 0 || stored[0] != block {
-		return compact.Expand(nil, stored)
+		return compact.Expand(nil, stored, nil)
 	}
 	if n, err := s2.DecodedLen(stored[1:]); err != nil || n > longest {
 		return nil, s2.ErrCorrupt

@@ -33,7 +33,7 @@ type members struct {
 }
 
 const (
-	rowsWithColumns = "SELECT r.seq, r.packed, r.time, r.final, coalesce(r.id, ''), r.owner, r.class, c.members " +
+	rowsWithColumns = "SELECT r.seq, r.stored, r.time, r.final, coalesce(r.id, ''), r.owner, r.class, c.members " +
 		"FROM audit_rows r LEFT JOIN audit_classes c ON c.id = r.class WHERE r.seq > ? ORDER BY r.seq LIMIT ?"
 	selectTimes = "SELECT newest, behind, old, converted FROM audit_chain"
 )
@@ -54,6 +54,7 @@ func Inspect(ctx context.Context, db *database.DB, f func(seq int64, line []byte
 		columns
 	}
 	var rows []row
+	var names Names
 	after := int64(0)
 	for more := true; more; {
 		err := db.Snapshot(ctx, func(tx *database.Tx) error {
@@ -73,6 +74,9 @@ func Inspect(ctx context.Context, db *database.DB, f func(seq int64, line []byte
 				}
 				rows = append(rows, r)
 			}
+			for i, in := 0, names.In(tx); i < len(rows); i++ {
+				rows[i].expand(in)
+			}
 			return list.Err()
 		})
 		if err != nil {
@@ -80,8 +84,7 @@ func Inspect(ctx context.Context, db *database.DB, f func(seq int64, line []byte
 		}
 		more = len(rows) == page
 		for _, r := range rows {
-			line := r.stored.Line(r.seq)
-			if !f(r.seq, line, n.misfit(r.seq, line, &r.columns)) {
+			if !f(r.seq, r.line, n.misfit(r.seq, r.line, &r.columns)) {
 				return nil
 			}
 			after = r.seq

@@ -36,13 +36,14 @@ func unconverted(tx *database.Tx) (n int64, err error) {
 // Convert writes rows and arguments of an earlier version in the form of this one, in steps, and calls progress after each
 // with the number of rows that are left. It can be interrupted, and goes on where it was. The lines of the rows stay what they are.
 func Convert(ctx context.Context, db *database.DB, progress func(left int64)) error {
+	var names Names
 	for {
 		var left int64
 		err := db.Change(ctx, func(tx *database.Tx) error {
 			if err := flush(tx); err != nil {
 				return err
 			}
-			err := convertRows(tx)
+			err := convertRows(tx, &names)
 			if err == nil {
 				err = convertArguments(tx)
 			}
@@ -61,36 +62,39 @@ func Convert(ctx context.Context, db *database.DB, progress func(left int64)) er
 }
 
 const (
-	oldRows     = "SELECT seq, packed FROM audit_rows WHERE seq > (SELECT converted FROM audit_chain) AND seq <= (SELECT old FROM audit_chain) ORDER BY seq LIMIT ?"
-	convertRow  = "UPDATE audit_rows SET class = ?, owner = ?, session = NULL, packed = ? WHERE seq = ?"
+	oldRows     = "SELECT seq, stored FROM audit_rows WHERE seq > (SELECT converted FROM audit_chain) AND seq <= (SELECT old FROM audit_chain) ORDER BY seq LIMIT ?"
+	convertRow  = "UPDATE audit_rows SET class = ?, owner = ?, session = NULL, stored = ? WHERE seq = ?"
 	convertedTo = "UPDATE audit_chain SET converted = ?"
 
 	oldArgumentRows = "SELECT hash, time, redacted, text FROM audit_arguments ORDER BY hash LIMIT ?"
 	removeOld       = "DELETE FROM audit_arguments WHERE hash <= ?"
 )
 
-func convertRows(tx *database.Tx) error {
+func convertRows(tx *database.Tx, names *Names) error {
 	rows, err := queryRows(tx, nil, oldRows, convertStep)
 	if err != nil {
 		return err
 	}
-	t, epoch, err := endOf(tx, "")
+	t, epoch, err := endOf(tx, "", names)
 	if err != nil {
 		return err
 	}
 	var known classes
 	known.at(epoch)
+	in := names.In(tx)
 	for _, r := range rows {
-		line := r.stored.Line(r.seq)
+		r.expand(in)
 		number, owner := unclassed, any(nil)
 		var row stopgate.Record
-		if json.Unmarshal(line, &row) == nil { // verify reports the others
+		if json.Unmarshal(r.line, &row) == nil { // verify reports the others
 			if number, err = t.number(tx, &known, classOf(&row)); err != nil {
 				return err
 			}
 			owner = ownerOf(string(row.Session))
+			repeated := namesOf(&row)
+			names.Want(tx, row.Chain, repeated[0], repeated[1])
 		}
-		if _, err := tx.Exec(convertRow, number, owner, []byte(auditrow.Store(r.seq, line)), r.seq); err != nil {
+		if _, err := tx.Exec(convertRow, number, owner, []byte(auditrow.Store(r.seq, r.line, names)), r.seq); err != nil {
 			return err
 		}
 	}

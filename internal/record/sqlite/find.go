@@ -26,16 +26,20 @@ func Rows(ctx context.Context, db *database.DB, after int64, s Selection, f func
 		return err
 	})
 	var rows []found
+	var names Names
 	for more := err == nil; more; {
 		err = db.Snapshot(ctx, func(tx *database.Tx) (err error) {
-			if rows = rows[:0]; !p.indexed() {
-				rows, err = queryRows(tx, rows, scanRows, max(after+1, p.first), p.last, p.since(), p.until(), p.list, page)
+			if !p.indexed() {
+				rows, err = queryRows(tx, rows[:0], scanRows, max(after+1, p.first), p.last, p.since(), p.until(), p.list, page)
 				more = len(rows) == page
-				return err
+			} else {
+				next := numbers[:min(page, len(numbers))]
+				rows, err = queryRows(tx, rows[:0], rowsByNumber, listOf(next))
+				more = len(next) == page
 			}
-			next := numbers[:min(page, len(numbers))]
-			rows, err = queryRows(tx, rows, rowsByNumber, listOf(next))
-			more = len(next) == page
+			for i, in := 0, names.In(tx); i < len(rows); i++ {
+				rows[i].expand(in)
+			}
 			return err
 		})
 		if err != nil {
@@ -43,7 +47,7 @@ func Rows(ctx context.Context, db *database.DB, after int64, s Selection, f func
 		}
 		numbers = numbers[min(page, len(numbers)):]
 		for _, r := range rows {
-			if !f(r.seq, r.stored.Line(r.seq)) {
+			if !f(r.seq, r.line) {
 				return nil
 			}
 			after = r.seq
@@ -103,7 +107,7 @@ func Newest(ctx context.Context, db *database.DB, n int64, s Selection, accept f
 			return err
 		}
 		end = p.end
-		before, size := p.last+1, n
+		before, size, names := p.last+1, n, new(Names).In(tx)
 		for int64(len(lines)) < n {
 			rows, err := p.back(tx, before, size)
 			if err != nil || len(rows) == 0 {
@@ -111,13 +115,13 @@ func Newest(ctx context.Context, db *database.DB, n int64, s Selection, accept f
 			}
 			for _, r := range rows {
 				before = r.seq
-				line := r.stored.Line(r.seq)
-				ok, err := accept(line)
+				r.expand(names)
+				ok, err := accept(r.line)
 				if err != nil {
 					return err
 				}
 				if ok && int64(len(lines)) < n {
-					lines = append(lines, line)
+					lines = append(lines, r.line)
 				}
 			}
 			size = max(n, page)

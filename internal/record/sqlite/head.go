@@ -186,13 +186,13 @@ func (h *headFile) close() {
 // if they disagree, or the error of reading one of them.
 func CheckHead(ctx context.Context, db *database.DB) error {
 	return db.Snapshot(ctx, func(tx *database.Tx) error {
-		_, err := checkHead(tx, db.Path(), &headFile{path: database.HeadPath(db.Path())})
+		_, err := checkHead(tx, db.Path(), &headFile{path: database.HeadPath(db.Path())}, new(Names))
 		return err
 	})
 }
 
 // checkHead returns the end of the chain if the row that the head file names is in the chain.
-func checkHead(tx *database.Tx, path string, h *headFile) (end audit.Head, err error) {
+func checkHead(tx *database.Tx, path string, h *headFile, names *Names) (end audit.Head, err error) {
 	// The head file is read first: rows that are committed meanwhile come after it.
 	stored, _, err := h.read()
 	if err != nil {
@@ -201,7 +201,7 @@ func checkHead(tx *database.Tx, path string, h *headFile) (end audit.Head, err e
 	if _, err := tx.Get([]any{&end.Chain}, "SELECT id FROM audit_chain"); err != nil {
 		return end, err
 	}
-	now, err := headOf(tx, end.Chain)
+	now, err := headOf(tx, end.Chain, names)
 	if err != nil {
 		return end, err
 	}
@@ -217,7 +217,7 @@ func checkHead(tx *database.Tx, path string, h *headFile) (end audit.Head, err e
 	case stored.Seq > end.Seq:
 		return end, damaged("its rows end at %d, and row %d was written", end.Seq, stored.Seq)
 	}
-	hash, err := hashAt(tx, stored.Seq)
+	hash, err := hashAt(tx, stored.Seq, names)
 	if err == nil && hash != stored.Hash {
 		err = errors.New("it has another hash")
 	}
@@ -236,7 +236,7 @@ func checkHead(tx *database.Tx, path string, h *headFile) (end audit.Head, err e
 func (r *Recorder) guardHead(ctx context.Context) error {
 	var end audit.Head
 	err := r.db.Snapshot(ctx, func(tx *database.Tx) (err error) {
-		end, err = checkHead(tx, r.db.Path(), r.head)
+		end, err = checkHead(tx, r.db.Path(), r.head, &r.names)
 		return err
 	})
 	if err == nil && end.Seq > 0 {
@@ -251,7 +251,7 @@ func (r *Recorder) guardHead(ctx context.Context) error {
 	}()
 	r.db.Guard(func(tx *database.Tx) error {
 		_ = r.head.sync() // a lost head is only older than the chain
-		_, err := checkHead(tx, r.db.Path(), r.head)
+		_, err := checkHead(tx, r.db.Path(), r.head, &r.names)
 		return err
 	})
 	return nil

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/internal/store/compact"
 	"github.com/stopgate/stopgate/internal/store/database"
 )
 
@@ -18,7 +19,7 @@ func (r *Recorder) Cancel(ctx context.Context, before, now time.Time) (n int, er
 		if err := flush(tx); err != nil {
 			return err
 		}
-		orphans, err := asked(tx, before)
+		orphans, err := asked(tx, before, r.names.In(tx))
 		if err != nil {
 			return err
 		}
@@ -42,15 +43,15 @@ func (r *Recorder) Cancel(ctx context.Context, before, now time.Time) (n int, er
 
 // Statements that find the asked rows without a decision: those with a class, and those of earlier versions.
 const (
-	undecided = "SELECT seq, packed FROM audit_rows e INDEXED BY audit_class WHERE " +
+	undecided = "SELECT seq, stored FROM audit_rows e INDEXED BY audit_class WHERE " +
 		"class IN (SELECT id FROM audit_classes WHERE members ->> 'event' = 'asked' UNION ALL SELECT 0) AND time < ? " +
 		"AND NOT final AND NOT EXISTS (SELECT 1 FROM audit_rows d WHERE d.final AND d.id = e.id) ORDER BY seq"
-	undecidedBefore = "SELECT seq, packed FROM audit_rows e INDEXED BY audit_events WHERE NOT final AND id IS NOT NULL AND time < ? AND class IS NULL " +
+	undecidedBefore = "SELECT seq, stored FROM audit_rows e INDEXED BY audit_events WHERE NOT final AND id IS NOT NULL AND time < ? AND class IS NULL " +
 		"AND NOT EXISTS (SELECT 1 FROM audit_rows d WHERE d.final AND d.id = e.id) ORDER BY seq"
 )
 
 // asked returns the first asked row of every proposal without a decision.
-func asked(tx *database.Tx, before time.Time) (orphans []*stopgate.Record, err error) {
+func asked(tx *database.Tx, before time.Time, names compact.Names) (orphans []*stopgate.Record, err error) {
 	var rows []found
 	waiting, err := unconverted(tx)
 	if err == nil && waiting > 0 {
@@ -62,7 +63,7 @@ func asked(tx *database.Tx, before time.Time) (orphans []*stopgate.Record, err e
 	seen := map[stopgate.ProposalID]bool{}
 	for _, r := range rows {
 		var row stopgate.Record
-		if err := json.Unmarshal(r.stored.Line(r.seq), &row); err != nil {
+		if err := json.Unmarshal(r.stored.Line(r.seq, names), &row); err != nil {
 			return nil, err
 		}
 		if row.Event == stopgate.AuditAsked && !seen[row.ID] {

@@ -154,7 +154,7 @@ func (r *Recorder) pruneRows(ctx context.Context, before, now time.Time) (n int6
 
 // removeBefore removes the rows before firstKept and adds the checkpoint.
 func (r *Recorder) removeBefore(tx *database.Tx, first, firstKept int64, now time.Time, n *int64) error {
-	last, err := hashAt(tx, firstKept-1)
+	last, err := hashAt(tx, firstKept-1, &r.names)
 	if err != nil {
 		return err
 	}
@@ -177,13 +177,13 @@ func (r *Recorder) removeBefore(tx *database.Tx, first, firstKept int64, now tim
 }
 
 // hashAt returns the hash of a row.
-func hashAt(tx *database.Tx, seq int64) (hash string, err error) {
+func hashAt(tx *database.Tx, seq int64, names *Names) (hash string, err error) {
 	var stored []byte
-	found, err := tx.Get([]any{&stored}, "SELECT packed FROM audit_rows WHERE seq = ?", seq)
+	found, err := tx.Get([]any{&stored}, "SELECT stored FROM audit_rows WHERE seq = ?", seq)
 	if err != nil {
 		return "", err
 	}
-	hash, ok := auditrow.HashOf(auditrow.Stored(stored).Line(seq))
+	hash, ok := auditrow.HashOf(auditrow.Stored(stored).Line(seq, names.In(tx)))
 	if !found || !ok {
 		return "", fmt.Errorf("row %d is not a row", seq)
 	}

@@ -11,8 +11,9 @@ import (
 
 // Questions reads what a report on questions to people needs, from a file in which all rows have a class.
 type Questions struct {
-	db *database.DB
-	p  *plan
+	db    *database.DB
+	p     *plan
+	names Names
 }
 
 // QuestionsOf returns a reader for the rows of a time; ok is false if some of them have no class.
@@ -42,7 +43,7 @@ func (q *Questions) Ends(ctx context.Context) (first, last []byte, err error) {
 				return err
 			}
 			for _, r := range rows {
-				*line = r.stored.Line(r.seq)
+				*line = r.stored.Line(r.seq, q.names.In(tx))
 			}
 		}
 		return nil
@@ -113,7 +114,7 @@ const (
 		"WHERE a.class IN (SELECT value FROM json_each(?3)) AND a.seq >= ?1 AND a.seq <= ?2 AND r.seq >= ?1 AND r.seq <= ?2 " +
 		"UNION SELECT r.seq FROM audit_rows a INDEXED BY audit_class JOIN audit_rows r ON r.id = a.id AND NOT r.final " +
 		"WHERE a.class IN (SELECT value FROM json_each(?3)) AND a.seq >= ?1 AND a.seq <= ?2 AND r.seq >= ?1 AND r.seq <= ?2 ORDER BY 1"
-	rowsOfQuestions = "SELECT r.seq, r.time, r.id, c.members ->> 'event', CASE WHEN r.final THEN r.packed END " +
+	rowsOfQuestions = "SELECT r.seq, r.time, r.id, c.members ->> 'event', CASE WHEN r.final THEN r.stored END " +
 		"FROM json_each(?1) n JOIN audit_rows r ON r.seq = n.value JOIN audit_classes c ON c.id = r.class WHERE r.time >= ?2 AND r.time < ?3 ORDER BY r.seq"
 )
 
@@ -143,34 +144,49 @@ func (q *Questions) Rows(ctx context.Context, f func(at time.Time, id stopgate.P
 	for err == nil && len(numbers) > 0 {
 		next := numbers[:min(page, len(numbers))]
 		numbers = numbers[len(next):]
-		err = q.db.Snapshot(ctx, func(tx *database.Tx) error {
-			rows, err := tx.Query(rowsOfQuestions, listOf(next), q.p.since(), q.p.until())
-			if err != nil {
-				return err
-			}
-			defer rows.Close()
-			for rows.Next() {
-				var r found
-				var at int64
-				var id, event *string
-				if err := rows.Scan(&r.seq, &at, &id, &event, (*[]byte)(&r.stored)); err != nil {
-					return err
-				}
-				var line []byte
-				if r.stored != nil {
-					line = r.stored.Line(r.seq)
-				}
-				if err := f(time.UnixMicro(at), stopgate.ProposalID(deref(id)), stopgate.AuditEvent(deref(event)), line); err != nil {
-					return err
-				}
-			}
-			return rows.Err()
+		var list []question
+		err = q.db.Snapshot(ctx, func(tx *database.Tx) (err error) {
+			list, err = q.read(tx, next)
+			return err
 		})
+		for i := 0; err == nil && i < len(list); i++ {
+			r := &list[i]
+			err = f(time.UnixMicro(r.at), stopgate.ProposalID(deref(r.id)), stopgate.AuditEvent(deref(r.event)), r.line)
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("read audit rows: %w", err)
 	}
 	return nil
+}
+
+// question is a row of a call that was asked about, without a line unless it is that of the decision.
+type question struct {
+	found
+	at        int64
+	id, event *string
+}
+
+func (q *Questions) read(tx *database.Tx, numbers []int64) (list []question, err error) {
+	rows, err := tx.Query(rowsOfQuestions, listOf(numbers), q.p.since(), q.p.until())
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var r question
+		if err := rows.Scan(&r.seq, &r.at, &r.id, &r.event, (*[]byte)(&r.stored)); err != nil {
+			return nil, err
+		}
+		list = append(list, r)
+	}
+	names := q.names.In(tx)
+	for i := range list {
+		if r := &list[i]; r.stored != nil { // the row of a decision
+			r.expand(names)
+		}
+	}
+	return list, rows.Err()
 }
 
 // deref returns a text, "" for none.

@@ -27,11 +27,13 @@ func NewestTime(ctx context.Context, db *database.DB) (at time.Time, err error) 
 // Of returns the lines about one proposal, oldest first.
 func Of(ctx context.Context, db *database.DB, id stopgate.ProposalID) (lines [][]byte, err error) {
 	err = db.Snapshot(ctx, func(tx *database.Tx) error {
+		rows, err := queryRows(tx, nil, "SELECT seq, stored FROM (SELECT seq, stored FROM audit_rows WHERE final AND id = ?1 "+
+			"UNION ALL SELECT seq, stored FROM audit_rows WHERE NOT final AND id = ?1) ORDER BY seq", string(id))
+		names := new(Names).In(tx)
 		lines = nil
-		rows, err := queryRows(tx, nil, "SELECT seq, packed FROM (SELECT seq, packed FROM audit_rows WHERE final AND id = ?1 "+
-			"UNION ALL SELECT seq, packed FROM audit_rows WHERE NOT final AND id = ?1) ORDER BY seq", string(id))
 		for _, r := range rows {
-			lines = append(lines, r.stored.Line(r.seq))
+			r.expand(names)
+			lines = append(lines, r.line)
 		}
 		return err
 	})
@@ -48,7 +50,7 @@ func Head(ctx context.Context, db *database.DB) (head audit.Head, err error) {
 		if _, err := tx.Get([]any{&chain}, "SELECT id FROM audit_chain"); err != nil {
 			return err
 		}
-		end, err := headOf(tx, chain)
+		end, err := headOf(tx, chain, new(Names))
 		if err == nil {
 			head = *end
 		}

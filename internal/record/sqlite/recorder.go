@@ -35,6 +35,7 @@ type Recorder struct {
 	likely []string // statements that write the row of a decision
 
 	classes classes // used by the goroutine that writes
+	names   Names
 
 	head    *headFile
 	spool   *spool.Dir
@@ -73,6 +74,9 @@ func New(ctx context.Context, db *database.DB, o Options) (*Recorder, error) {
 
 // Database returns the database of the rows.
 func (r *Recorder) Database() *database.DB { return r.db }
+
+// Names are the names of the file, for the facts in it.
+func (r *Recorder) Names() *Names { return &r.names }
 
 // Failed is closed when the file is no longer trusted (FM4).
 func (r *Recorder) Failed() <-chan struct{} { return r.db.Failed() }
@@ -123,9 +127,10 @@ type Entry struct {
 	time     int64
 	id       string
 	session  string
-	hash     []byte // of the arguments, nil if none are kept
-	args     []byte // in their compact form
-	redacted string // pointers of the removed values as a JSON list, "" without any
+	names    [2]string // of the policy and the rule
+	hash     []byte    // of the arguments, nil if none are kept
+	args     []byte    // in their compact form
+	redacted string    // pointers of the removed values as a JSON list, "" without any
 }
 
 // Prepare does the work for a row that needs no transaction.
@@ -134,7 +139,7 @@ func (r *Recorder) Prepare(row *stopgate.Record) (Entry, error) {
 	if err != nil {
 		return Entry{}, err
 	}
-	e := entryOf(body, row)
+	e := r.entryOf(body, row)
 	if len(row.Args) == 0 || row.ArgsHash == "" || r.o.Arguments == audit.KeepNone {
 		return e, nil
 	}
@@ -161,8 +166,19 @@ func (r *Recorder) Prepare(row *stopgate.Record) (Entry, error) {
 }
 
 // entryOf returns the entry of an encoded row, without arguments.
-func entryOf(body auditrow.Body, row *stopgate.Record) Entry {
-	return Entry{body: body, stored: body.Compact(), class: classOf(row), time: row.Time.UnixMicro(), id: string(row.ID), session: string(row.Session)}
+func (r *Recorder) entryOf(body auditrow.Body, row *stopgate.Record) Entry {
+	return Entry{
+		body: body, stored: body.Compact(&r.names), class: classOf(row), names: namesOf(row),
+		time: row.Time.UnixMicro(), id: string(row.ID), session: string(row.Session),
+	}
+}
+
+// namesOf returns the texts of a row that those of other rows repeat.
+func namesOf(row *stopgate.Record) [2]string {
+	if row.Rule == nil {
+		return [2]string{row.Policy}
+	}
+	return [2]string{row.Policy, string(row.Rule.ID)}
 }
 
 // final reports whether the row is that of a decision.
@@ -186,7 +202,7 @@ type chainEnd struct {
 }
 
 const (
-	selectEnd = "SELECT c.newest, c.behind, c.epoch, r.seq, r.packed FROM audit_chain c LEFT JOIN audit_rows r ON r.seq = (SELECT max(seq) FROM audit_rows)"
+	selectEnd = "SELECT c.newest, c.behind, c.epoch, r.seq, r.stored FROM audit_chain c LEFT JOIN audit_rows r ON r.seq = (SELECT max(seq) FROM audit_rows)"
 	moveTimes = "UPDATE audit_chain SET newest = ?, behind = ?"
 
 	insertArguments = "INSERT INTO audit_calls(hash, time, redacted, text) VALUES(?, ?, ?, ?) ON CONFLICT(hash) DO NOTHING"
@@ -200,7 +216,7 @@ const renewAfter = int64(time.Hour / time.Microsecond)
 // newestStep is how far, in microseconds, the time of a row may be after the stored newest one before that is written again.
 const newestStep = int64(time.Minute / time.Microsecond)
 
-var insertRow = database.NewInsert("INSERT INTO audit_rows(seq, time, final, id, owner, class, packed)", 7, "")
+var insertRow = database.NewInsert("INSERT INTO audit_rows(seq, time, final, id, owner, class, stored)", 7, "")
 
 func (t *chainEnd) flush(tx *database.Tx) error {
 	err := tx.Insert(insertRow, t.rows)
@@ -235,6 +251,7 @@ func (r *Recorder) Write(tx *database.Tx, e Entry) error {
 		return fmt.Errorf("audit row: %w", err)
 	}
 	tx.MarkWritten()
+	r.names.Want(tx, r.chain, e.names[0], e.names[1])
 	t.head.Seq++
 	e.stored.Follow(t.head.Hash)
 	t.line, t.head.Hash = e.body.Seal(t.line[:0], t.head.Seq, t.head.Hash)
@@ -259,7 +276,7 @@ func (r *Recorder) end(tx *database.Tx) (*chainEnd, error) {
 	if t, ok := tx.Value(chainKey{}).(*chainEnd); ok {
 		return t, nil
 	}
-	t, epoch, err := endOf(tx, r.chain)
+	t, epoch, err := endOf(tx, r.chain, &r.names)
 	if err != nil {
 		return nil, err
 	}
@@ -288,8 +305,8 @@ func (e *Entry) keep(tx *database.Tx) error {
 }
 
 // headOf reads the end of the chain.
-func headOf(tx *database.Tx, chain string) (*audit.Head, error) {
-	t, _, err := endOf(tx, chain)
+func headOf(tx *database.Tx, chain string, names *Names) (*audit.Head, error) {
+	t, _, err := endOf(tx, chain, names)
 	if err != nil {
 		return nil, err
 	}
@@ -297,7 +314,7 @@ func headOf(tx *database.Tx, chain string) (*audit.Head, error) {
 }
 
 // endOf reads the end of the chain, and the epoch of the classes.
-func endOf(tx *database.Tx, chain string) (t *chainEnd, epoch int64, err error) {
+func endOf(tx *database.Tx, chain string, names *Names) (t *chainEnd, epoch int64, err error) {
 	t = &chainEnd{head: audit.Head{Chain: chain}}
 	var seq *int64
 	var stored []byte
@@ -311,7 +328,7 @@ func endOf(tx *database.Tx, chain string) (t *chainEnd, epoch int64, err error) 
 	if seq == nil {
 		return t, epoch, nil
 	}
-	hash, ok := auditrow.HashOf(auditrow.Stored(stored).Line(*seq))
+	hash, ok := auditrow.HashOf(auditrow.Stored(stored).Line(*seq, names.In(tx)))
 	if !ok {
 		return nil, 0, errors.New("audit head: the last row is not a row")
 	}

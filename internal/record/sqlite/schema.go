@@ -12,6 +12,8 @@ import "github.com/stopgate/stopgate/internal/store/database"
 // newest is a time that no row is more than [newestStep] after, behind the longest time by which a row is before it: both bound
 // the numbers of the rows of a time. epoch changes when classes are removed.
 //
+// audit_names has the texts that rows and facts refer to by numbers; see [Names].
+//
 // audit_calls has the arguments, audit_arguments those that an earlier version stored.
 var Tables = database.Component{Name: "audit", Migrations: []string{`
 CREATE TABLE audit_chain(
@@ -78,4 +80,10 @@ CREATE TABLE audit_calls(
 	redacted TEXT,
 	text BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
+`, `
+ALTER TABLE audit_rows RENAME COLUMN packed TO stored;
+CREATE TABLE audit_names(
+	id INTEGER PRIMARY KEY,
+	text TEXT NOT NULL UNIQUE
+) STRICT;
 `}}

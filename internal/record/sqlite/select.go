@@ -11,6 +11,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/record/auditrow"
+	"github.com/stopgate/stopgate/internal/store/compact"
 	"github.com/stopgate/stopgate/internal/store/database"
 )
 
@@ -125,18 +126,21 @@ func (p *plan) search(tx *database.Tx, before func(time int64) bool) (int64, err
 type found struct {
 	seq    int64
 	stored auditrow.Stored
+	line   []byte // set by expand
 }
+
+func (r *found) expand(names compact.Names) { r.line = r.stored.Line(r.seq, names) }
 
 // scanRows reads rows in the order of their numbers, or the other way round. Rows of earlier versions are all selected.
 const (
-	scanRows = "SELECT seq, packed FROM audit_rows NOT INDEXED WHERE seq >= ?1 AND seq <= ?2 AND time >= ?3 AND time < ?4 AND " +
+	scanRows = "SELECT seq, stored FROM audit_rows NOT INDEXED WHERE seq >= ?1 AND seq <= ?2 AND time >= ?3 AND time < ?4 AND " +
 		"(?5 = '' OR class IS NULL OR class IN (SELECT value FROM json_each(?5))) ORDER BY seq LIMIT ?6"
-	scanBack = "SELECT seq, packed FROM audit_rows NOT INDEXED WHERE seq >= ?1 AND seq <= ?2 AND time >= ?3 AND time < ?4 AND " +
+	scanBack = "SELECT seq, stored FROM audit_rows NOT INDEXED WHERE seq >= ?1 AND seq <= ?2 AND time >= ?3 AND time < ?4 AND " +
 		"(?5 = '' OR class IS NULL OR class IN (SELECT value FROM json_each(?5))) ORDER BY seq DESC LIMIT ?6"
-	newestOfClass = "SELECT seq, packed FROM audit_rows INDEXED BY audit_class WHERE class = ? AND seq >= ? AND seq <= ? AND time >= ? AND time < ? ORDER BY seq DESC LIMIT ?"
-	newestOfOwner = "SELECT seq, packed FROM audit_rows INDEXED BY audit_owner WHERE owner = ? AND class = ? AND seq >= ? AND seq <= ? AND time >= ? AND time < ? ORDER BY seq DESC LIMIT ?"
+	newestOfClass = "SELECT seq, stored FROM audit_rows INDEXED BY audit_class WHERE class = ? AND seq >= ? AND seq <= ? AND time >= ? AND time < ? ORDER BY seq DESC LIMIT ?"
+	newestOfOwner = "SELECT seq, stored FROM audit_rows INDEXED BY audit_owner WHERE owner = ? AND class = ? AND seq >= ? AND seq <= ? AND time >= ? AND time < ? ORDER BY seq DESC LIMIT ?"
 	rowsOfOwner   = "SELECT seq FROM audit_rows INDEXED BY audit_owner WHERE owner = ? AND seq >= ? AND seq <= ?"
-	rowsByNumber  = "SELECT r.seq, r.packed FROM json_each(?) n JOIN audit_rows r ON r.seq = n.value ORDER BY r.seq"
+	rowsByNumber  = "SELECT r.seq, r.stored FROM json_each(?) n JOIN audit_rows r ON r.seq = n.value ORDER BY r.seq"
 )
 
 func (p *plan) since() int64 { return cmp.Or(p.Since, math.MinInt64) }

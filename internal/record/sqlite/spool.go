@@ -12,6 +12,7 @@ import (
 	"github.com/stopgate/stopgate/audit"
 	"github.com/stopgate/stopgate/internal/record/auditrow"
 	"github.com/stopgate/stopgate/internal/record/spool"
+	"github.com/stopgate/stopgate/internal/store/compact"
 	"github.com/stopgate/stopgate/internal/store/database"
 )
 
@@ -155,11 +156,11 @@ func (r *Recorder) mergeLines(ctx context.Context, lines [][]byte) error {
 			if err := flush(tx); err != nil {
 				return err
 			}
-			e, err := r.entryOf(&s)
+			e, err := r.entryOfSpooled(&s)
 			if err != nil {
 				return err
 			}
-			there, err := e.recorded(tx)
+			there, err := e.recorded(tx, r.names.In(tx))
 			if err != nil {
 				return err
 			}
@@ -174,9 +175,9 @@ func (r *Recorder) mergeLines(ctx context.Context, lines [][]byte) error {
 	})
 }
 
-// entryOf returns the entry of a spooled row. The row has the id of this chain, in case the store was recreated after
+// entryOfSpooled returns the entry of a spooled row. The row has the id of this chain, in case the store was recreated after
 // the row was spooled.
-func (r *Recorder) entryOf(s *spooled) (e Entry, err error) {
+func (r *Recorder) entryOfSpooled(s *spooled) (e Entry, err error) {
 	var row stopgate.Record
 	if err := json.Unmarshal(s.Body, &row); err != nil {
 		return e, err
@@ -187,7 +188,7 @@ func (r *Recorder) entryOf(s *spooled) (e Entry, err error) {
 			return e, err
 		}
 	}
-	e = entryOf(body, &row)
+	e = r.entryOf(body, &row)
 	if s.Hash == "" {
 		return e, nil
 	}
@@ -200,16 +201,16 @@ func (r *Recorder) entryOf(s *spooled) (e Entry, err error) {
 
 // recorded reports whether the row is in the chain: a decision of the proposal by any writer, or
 // the same event with the same time.
-func (e *Entry) recorded(tx *database.Tx) (there bool, err error) {
+func (e *Entry) recorded(tx *database.Tx, names compact.Names) (there bool, err error) {
 	switch {
 	case e.final():
 		var one int
 		return tx.Get([]any{&one}, "SELECT 1 FROM audit_rows WHERE final AND id = ?", e.id)
 	case e.id != "":
-		rows, err := queryRows(tx, nil, "SELECT seq, packed FROM audit_rows INDEXED BY audit_events WHERE NOT final AND id IS NOT NULL AND id = ? AND time = ?", e.id, e.time)
+		rows, err := queryRows(tx, nil, "SELECT seq, stored FROM audit_rows INDEXED BY audit_events WHERE NOT final AND id IS NOT NULL AND id = ? AND time = ?", e.id, e.time)
 		for _, r := range rows {
 			var row stopgate.Record
-			if json.Unmarshal(r.stored.Line(r.seq), &row) == nil && row.Event == e.class.Event {
+			if json.Unmarshal(r.stored.Line(r.seq, names), &row) == nil && row.Event == e.class.Event {
 				return true, err
 			}
 		}

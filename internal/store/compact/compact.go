@@ -2,21 +2,28 @@ package compact
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/binary"
-	"encoding/hex"
-	"errors"
 	"math"
-	"strconv"
 	"time"
 )
 
-// errDamaged reports a text that Append did not write.
-var errDamaged = errors.New("the compact text is damaged")
+// Names are texts that a store repeats and has once, each under a number.
+type Names interface {
+	// Number returns the number of a text.
+	Number(text []byte) (number uint64, ok bool)
+	// Text returns the text of a number.
+	Text(number uint64) (text string, ok bool)
+}
 
-// Append appends the compact form of a text to dst.
-func Append(dst, text []byte) []byte {
-	w := writer{dst: append(dst, version), text: text, index: index()}
+// Bounds of the names that are replaced by their numbers, in bytes.
+const (
+	ShortestName = 8
+	LongestName  = 64
+)
+
+// Append appends the compact form of a text to dst. Expand needs the names that it has a number of. They may be nil.
+func Append(dst, text []byte, names Names) []byte {
+	w := writer{dst: append(dst, version), text: text, index: index(), names: names}
 	for w.at < len(text) {
 		if !w.value() && !w.fragment() {
 			w.at++ // a plain byte, written with those that follow
@@ -33,6 +40,7 @@ type writer struct {
 	sums      [16]int // where digests of this text begin
 	count     int
 	index     *[1 << 12][]int16
+	names     Names
 }
 
 // plain writes the plain bytes before an offset.
@@ -86,10 +94,17 @@ func (w *writer) value() bool {
 	return false
 }
 
-// word writes a digest, an id or a time.
+// word writes a name, a digest, an id or a time.
 func (w *writer) word(rest []byte) bool {
 	var raw [32]byte
-	n := bytes.IndexByte(rest[:min(len(rest), 65)], '"')
+	n := bytes.IndexByte(rest[:min(len(rest), LongestName+1)], '"')
+	if w.names != nil && n >= ShortestName {
+		if number, ok := w.names.Number(rest[:n]); ok {
+			w.token(n, tokenName)
+			w.dst = binary.AppendUvarint(w.dst, number)
+			return true
+		}
+	}
 	switch {
 	case n == 64 && unhex(raw[:], rest[:n], lower):
 		for i, at := range w.sums[:min(w.count, len(w.sums))] {
@@ -143,121 +158,5 @@ func (w *writer) number(rest []byte) bool {
 	}
 	w.token(n, tokenNumber)
 	w.dst = binary.AppendUvarint(w.dst, value)
-	return true
-}
-
-// Expand appends the text of a compact form to dst. It returns an error if the form is damaged. The text has at most
-// 64 times as many bytes.
-func Expand(dst, small []byte) ([]byte, error) {
-	if len(small) == 0 || small[0] != version {
-		return append(dst, small...), nil
-	}
-	r := reader{dst: dst, rest: small[1:]}
-	for len(r.rest) > 0 {
-		token := r.rest[0]
-		r.rest = r.rest[1:]
-		if token >= firstShort {
-			r.dst = append(r.dst, fragments[token-firstShort]...)
-		} else if !r.token(token) {
-			return dst, errDamaged
-		}
-	}
-	return r.dst, nil
-}
-
-type reader struct {
-	dst, rest []byte
-	sums      [16]int
-	count     int
-}
-
-// take returns the next n bytes, nil if there are fewer.
-func (r *reader) take(n int) []byte {
-	if n > len(r.rest) {
-		return nil
-	}
-	b := r.rest[:n]
-	r.rest = r.rest[n:]
-	return b
-}
-
-func (r *reader) uvarint() (uint64, bool) {
-	value, n := binary.Uvarint(r.rest)
-	if n <= 0 {
-		return 0, false
-	}
-	r.rest = r.rest[n:]
-	return value, true
-}
-
-// token appends the text of a token that is not a short fragment.
-func (r *reader) token(token byte) bool {
-	switch token {
-	case tokenPlain:
-		n, ok := r.uvarint()
-		if !ok || n > uint64(len(r.rest)) {
-			return false
-		}
-		r.dst = append(r.dst, r.take(int(n))...)
-	case tokenSum:
-		raw := r.take(32)
-		if r.count < len(r.sums) {
-			r.sums[r.count] = len(r.dst)
-		}
-		r.count++
-		r.dst = hex.AppendEncode(r.dst, raw)
-		return raw != nil
-	case tokenSame:
-		raw := r.take(1)
-		if raw == nil || int(raw[0]) >= min(r.count, len(r.sums)) {
-			return false
-		}
-		at := r.sums[raw[0]]
-		r.dst = append(r.dst, r.dst[at:at+64]...)
-	case tokenULID, tokenUUID:
-		raw := r.take(16)
-		if raw == nil {
-			return false
-		}
-		if token == tokenULID {
-			r.dst = appendULID(r.dst, raw)
-		} else {
-			r.dst = appendUUID(r.dst, raw)
-		}
-	case tokenLower:
-		raw := r.take(1)
-		if raw == nil {
-			return false
-		}
-		raw = r.take(int(raw[0]))
-		r.dst = hex.AppendEncode(r.dst, raw)
-		return raw != nil
-	case tokenBase64:
-		raw := r.take(32)
-		r.dst = base64.RawURLEncoding.AppendEncode(r.dst, raw)
-		return raw != nil
-	case tokenUpper:
-		raw := r.take(13)
-		r.dst = append(r.dst, bytes.ToUpper(hex.AppendEncode(nil, raw))...)
-		return raw != nil
-	case tokenTime:
-		raw := r.take(8)
-		if raw == nil {
-			return false
-		}
-		r.dst = time.Unix(0, int64(binary.BigEndian.Uint64(raw))).UTC().AppendFormat(r.dst, time.RFC3339Nano)
-	case tokenNumber:
-		n, ok := r.uvarint()
-		r.dst = strconv.AppendUint(r.dst, n, 10)
-		return ok
-	case tokenRare:
-		raw := r.take(1)
-		if raw == nil || short+int(raw[0]) >= len(fragments) {
-			return false
-		}
-		r.dst = append(r.dst, fragments[short+int(raw[0])]...)
-	default:
-		return false
-	}
 	return true
 }

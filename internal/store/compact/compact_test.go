@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,13 +22,34 @@ const decision = `{"v":1,"seq":20000,"chain":"3F0A5C11D2E94B7788AB01CDEF","time"
 	`"policy":"3f1a54127b222502f5b79b5fb0803061152a44f92b37e23c6527baf665d4da9a","path_resolution":"lexical","context":{"root":"/srv/project","home":"/home/u"},` +
 	`"enforced":true,"prev":"9c1a54127b222502f5b79b5fb0803061152a44f92b37e23c6527baf665d4da9a","hash":"aa1a54127b222502f5b79b5fb0803061152a44f92b37e23c6527baf665d4da9a"}`
 
-// roundTrip fails unless a text is restored.
+// list is a list of names.
+type list []string
+
+func (l list) Number(text []byte) (uint64, bool) {
+	i := slices.Index(l, string(text))
+	return uint64(i), i >= 0
+}
+
+func (l list) Text(number uint64) (string, bool) {
+	if number >= uint64(len(l)) {
+		return "", false
+	}
+	return l[number], true
+}
+
+// few are the id of a policy, that of a rule that an author has named, and texts that no row has as they are.
+var few = list{"3f1a54127b222502f5b79b5fb0803061152a44f92b37e23c6527baf665d4da9a", "no-secrets", `a\b"c\u0041`, strings.Repeat("é", 20)}
+
+// roundTrip fails unless a text is restored, with names and without, and returns its form without.
 func roundTrip(t testing.TB, text []byte) []byte {
 	t.Helper()
-	small := Append([]byte("before"), text)[len("before"):]
-	back, err := Expand([]byte("before"), small)
-	if err != nil || string(back) != "before"+string(text) {
-		t.Fatalf("%q comes back as %q, %v", text, back, err)
+	var small []byte
+	for _, names := range []Names{few, nil} {
+		small = Append([]byte("before"), text, names)[len("before"):]
+		back, err := Expand([]byte("before"), small, names)
+		if err != nil || string(back) != "before"+string(text) {
+			t.Fatalf("%q comes back as %q, %v", text, back, err)
+		}
 	}
 	return small
 }
@@ -37,6 +59,20 @@ func TestDecisionIsSmall(t *testing.T) {
 	small := roundTrip(t, []byte(decision))
 	if len(small)*10 > len(decision)*3 {
 		t.Errorf("%d of %d bytes", len(small), len(decision))
+	}
+}
+
+// A name takes two bytes, and a text of which a name is missing is damaged.
+func TestNames(t *testing.T) {
+	text := []byte(strings.Replace(decision, `"rule":{`, `"rule":{"id":"no-secrets",`, 1))
+	without, with := roundTrip(t, text), Append(nil, text, few)
+	if got := len(without) - len(with); got < 31+9 {
+		t.Errorf("two names save %d bytes", got)
+	}
+	for _, names := range []Names{few[:1], nil, list{few[0], strings.Repeat("x", LongestName+1)}} {
+		if back, err := Expand(nil, with, names); err == nil {
+			t.Errorf("%v: restored as %s", names, back)
+		}
 	}
 }
 
@@ -95,16 +131,25 @@ func draw(r *rand.Rand) []byte {
 func TestEveryTextIsRestored(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		text := draw(rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1)))
-		back, err := Expand(nil, Append(nil, text))
-		if err != nil || !bytes.Equal(back, text) {
-			t.Fatalf("%q comes back as %q, %v", text, back, err)
+		names := few
+		for range rapid.IntRange(0, 3).Draw(t, "names") { // of parts of the text
+			if len(text) > LongestName {
+				at := rapid.IntRange(0, len(text)-LongestName).Draw(t, "at")
+				names = append(names[:len(names):len(names)], string(text[at:at+rapid.IntRange(ShortestName, LongestName).Draw(t, "size")]))
+			}
+		}
+		for _, names := range []Names{names, nil} {
+			back, err := Expand(nil, Append(nil, text, names), names)
+			if err != nil || !bytes.Equal(back, text) {
+				t.Fatalf("%q comes back as %q, %v", text, back, err)
+			}
 		}
 	})
 }
 
 // Damaged bytes are an error or another text, never a panic.
 func FuzzExpand(f *testing.F) {
-	small := Append(nil, []byte(decision))
+	small := Append(nil, []byte(decision), few)
 	f.Add(small)
 	for i := range small {
 		f.Add(small[:i])
@@ -113,7 +158,7 @@ func FuzzExpand(f *testing.F) {
 		f.Add(changed)
 	}
 	f.Fuzz(func(t *testing.T, small []byte) {
-		text, err := Expand(nil, small)
+		text, err := Expand(nil, small, few)
 		if err == nil {
 			roundTrip(t, text)
 		}
@@ -144,14 +189,14 @@ func TestDictionaryIsFrozen(t *testing.T) {
 func BenchmarkAppend(b *testing.B) {
 	var small []byte
 	for b.Loop() {
-		small = Append(small[:0], []byte(decision))
+		small = Append(small[:0], []byte(decision), few[:1])
 	}
 	b.ReportMetric(float64(len(small)), "B")
 }
 
 func BenchmarkExpand(b *testing.B) {
-	small, text := Append(nil, []byte(decision)), []byte(nil)
+	small, text := Append(nil, []byte(decision), few[:1]), []byte(nil)
 	for b.Loop() {
-		text, _ = Expand(text[:0], small)
+		text, _ = Expand(text[:0], small, few[:1])
 	}
 }

@@ -76,8 +76,8 @@ const (
 	tokenTime          // in UTC, in the form of RFC 3339: 8 bytes of nanoseconds since 1970
 	tokenNumber        // decimal digits without a leading zero
 	tokenRare          // a fragment: its number above short
+	tokenName          // a name of the store: its number
 	_                  // not used
-	_
 	firstShort
 
 	short = 256 - firstShort // fragments of one byte

@@ -71,7 +71,7 @@ func encoded(t *testing.T, v any) string {
 // plain returns the text of a compact form.
 func plain(t *testing.T, small []byte) string {
 	t.Helper()
-	text, err := compact.Expand(nil, small)
+	text, err := compact.Expand(nil, small, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,17 +101,17 @@ func TestMarshalLikeEncodingJSON(t *testing.T) {
 		}
 	}
 	for name, f := range map[string]*session.Fact{"full": full.Call.Fact, "zero": {}} {
-		small := encoding.MarshalFact(f)
+		small := encoding.MarshalFact(f, nil)
 		if diff := cmp.Diff(encoded(t, f), plain(t, small)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 		for _, text := range [][]byte{small, []byte(plain(t, small))} { // the latter is of an earlier version
-			got, err := encoding.UnmarshalFact(text)
+			got, err := encoding.UnmarshalFact(text, nil)
 			if diff := cmp.Diff(f, &got, amounts); diff != "" || err != nil {
 				t.Errorf("%s is read as another: %s (%v)", name, diff, err)
 			}
 		}
-		if _, err := encoding.UnmarshalFact(small[:len(small)-1]); err == nil {
+		if _, err := encoding.UnmarshalFact(small[:len(small)-1], nil); err == nil {
 			t.Errorf("%s: a damaged fact is read", name)
 		}
 	}

@@ -17,8 +17,8 @@ import (
 )
 
 // UnmarshalFact reads what MarshalFact writes, and the JSON of earlier versions.
-func UnmarshalFact(stored []byte) (f session.Fact, err error) {
-	text, err := compact.Expand(nil, stored)
+func UnmarshalFact(stored []byte, names compact.Names) (f session.Fact, err error) {
+	text, err := compact.Expand(nil, stored, names)
 	if err == nil {
 		err = json.Unmarshal(text, &f)
 	}
@@ -33,7 +33,7 @@ func UnmarshalCell(stored []byte) (session.Cell, error) {
 	if len(stored) == 0 {
 		return session.Cell{}, nil
 	}
-	text, err := compact.Expand(nil, stored)
+	text, err := compact.Expand(nil, stored, nil)
 	if err != nil {
 		return session.Cell{}, fmt.Errorf("read cell of a session: %w", err)
 	}

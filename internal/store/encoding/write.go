@@ -17,7 +17,7 @@ import (
 // text. Tests compare the two. Only open and past calls have a shorter form.
 
 // MarshalCell writes a cell for a store.
-func MarshalCell(c session.Cell) []byte { return compact.Append(nil, cellText(c)) }
+func MarshalCell(c session.Cell) []byte { return compact.Append(nil, cellText(c), nil) }
 
 // cellText writes a cell as JSON.
 func cellText(c session.Cell) []byte {
@@ -73,8 +73,10 @@ func cellText(c session.Cell) []byte {
 	return w.dst
 }
 
-// MarshalFact writes a fact for a store.
-func MarshalFact(f *session.Fact) []byte { return compact.Append(nil, factText(f)) }
+// MarshalFact writes a fact for a store with names, which may be nil.
+func MarshalFact(f *session.Fact, names compact.Names) []byte {
+	return compact.Append(nil, factText(f), names)
+}
 
 // factText writes a fact as JSON.
 func factText(f *session.Fact) []byte {

@@ -234,7 +234,7 @@ func (b *batch) keep(o session.Owner, next session.State, facts []session.Fact) 
 		b.facts.sessions = append(b.facts.sessions, r.id)
 		b.facts.seqs = append(b.facts.seqs, int64(f.Seq))
 		b.facts.times = append(b.facts.times, f.At)
-		b.facts.texts = append(b.facts.texts, encoding.MarshalFact(f))
+		b.facts.texts = append(b.facts.texts, encoding.MarshalFact(f, nil))
 	}
 	at := facts[len(facts)-1].At
 	for _, e := range next.Entries() {

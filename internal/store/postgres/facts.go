@@ -75,7 +75,7 @@ func (s *Store) Facts(ctx context.Context, o session.Owner, after uint64, limit 
 		facts = nil
 		var text []byte
 		_, err := pgx.ForEachRow(rows, []any{&text}, func() error {
-			f, err := encoding.UnmarshalFact(text)
+			f, err := encoding.UnmarshalFact(text, nil)
 			facts = append(facts, f)
 			return err
 		})

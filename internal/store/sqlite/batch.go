@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/stopgate/stopgate"
+	audit "github.com/stopgate/stopgate/internal/record/sqlite"
 	"github.com/stopgate/stopgate/internal/store/database"
 	"github.com/stopgate/stopgate/internal/store/encoding"
 	"github.com/stopgate/stopgate/session"
@@ -15,6 +16,7 @@ import (
 // it. Facts are written then, too, many in one statement.
 type batch struct {
 	tx         *database.Tx
+	names      *audit.Names // of facts
 	principals map[stopgate.Principal]*principal
 	facts      []any // arguments of insertFact
 	cellArgs   []any // arguments of insertCell, reused
@@ -27,15 +29,15 @@ const (
 	selectOwner = "SELECT id, head FROM sessions WHERE principal = ? AND name = ?"
 	selectIDs   = "SELECT min(coalesce((SELECT min(id) FROM sessions), 0), 0) - 1, max(coalesce((SELECT max(id) FROM sessions), 0), 0) + 1"
 	insertOwner = "INSERT INTO sessions(id, principal, name, facts, first, last, head) VALUES(?, ?, ?, 0, ?, ?, 0)"
-	selectFact  = "SELECT packed FROM facts WHERE session = ? AND seq = ?"
+	selectFact  = "SELECT stored FROM facts WHERE session = ? AND seq = ?"
 	// updateOwners is updateOwner for a principal with one session.
 	updateOwners = "UPDATE sessions SET facts = facts + ?, last = max(last, ?), head = ? WHERE id IN (?, ?)"
 	updateOwner  = "UPDATE sessions SET facts = facts + ?, last = max(last, ?), head = ? WHERE id = ?"
 )
 
 var (
-	insertFact = database.NewInsert("INSERT INTO facts(session, seq, at, packed)", 4, "")
-	insertCell = database.NewInsert("REPLACE INTO cells(owner, key, at, packed)", 4, "")
+	insertFact = database.NewInsert("INSERT INTO facts(session, seq, at, stored)", 4, "")
+	insertCell = database.NewInsert("REPLACE INTO cells(owner, key, at, stored)", 4, "")
 )
 
 // updateStatements returns the statements of an update that releases a call, which has at least
@@ -68,19 +70,19 @@ type cell struct {
 	dirty bool
 }
 
-func newBatch(tx *database.Tx) *batch {
-	return &batch{tx: tx, principals: map[stopgate.Principal]*principal{}}
+func newBatch(tx *database.Tx, names *audit.Names) *batch {
+	return &batch{tx: tx, names: names, principals: map[stopgate.Principal]*principal{}}
 }
 
 // batchKey is the key of the batch in the values of a transaction.
 type batchKey struct{}
 
 // batchOf returns the batch of a changing transaction, and creates it if it is missing.
-func batchOf(tx *database.Tx) *batch {
+func (s *Store) batchOf(tx *database.Tx) *batch {
 	if b, ok := tx.Value(batchKey{}).(*batch); ok {
 		return b
 	}
-	b := newBatch(tx)
+	b := newBatch(tx, s.records.Names())
 	tx.SetValue(batchKey{}, b)
 	tx.Finally(b.flush)
 	return b
@@ -144,7 +146,7 @@ const maxKeys = 64
 var queries = sync.OnceValue(func() map[int]string {
 	m := map[int]string{}
 	for n := 1; n <= maxKeys; n *= 2 {
-		m[n] = "SELECT key, packed FROM cells WHERE owner = ? AND key IN (?" + strings.Repeat(", ?", n-1) + ")"
+		m[n] = "SELECT key, stored FROM cells WHERE owner = ? AND key IN (?" + strings.Repeat(", ?", n-1) + ")"
 	}
 	return m
 })
@@ -249,7 +251,7 @@ func (b *batch) withFacts(owner int64, c *session.Cell) (*session.Cell, error) {
 		if !found {
 			return &zero, nil
 		}
-		fact, err := encoding.UnmarshalFact(text)
+		fact, err := encoding.UnmarshalFact(text, b.names.In(b.tx))
 		if err != nil {
 			return nil, err
 		}
@@ -271,7 +273,13 @@ func (b *batch) keep(o session.Owner, next session.State, facts []session.Fact) 
 	b.tx.MarkWritten()
 	for i := range facts {
 		f := &facts[i]
-		b.facts = append(b.facts, r.id, int64(f.Seq), f.At, encoding.MarshalFact(f))
+		b.facts = append(b.facts, r.id, int64(f.Seq), f.At, encoding.MarshalFact(f, b.names))
+		if f.Release != nil {
+			b.names.Want(b.tx, f.Release.Policy)
+			if rule := f.Release.Verdict.Rule; rule != nil {
+				b.names.Want(b.tx, string(rule.ID))
+			}
+		}
 	}
 	at := facts[len(facts)-1].At
 	for _, e := range next.Entries() {

@@ -260,11 +260,11 @@ func TestUnreadableRowsAreErrors(t *testing.T) {
 		}
 	}
 	b := newBroken(t)
-	b.exec(t, "UPDATE facts SET packed = x'7b'")
+	b.exec(t, "UPDATE facts SET stored = x'7b'")
 	if _, err := b.Facts(ctx, brokenOld, 0, 1); err == nil {
 		t.Error("a torn fact is no error")
 	}
-	b.exec(t, "UPDATE cells SET packed = x'7b'")
+	b.exec(t, "UPDATE cells SET stored = x'7b'")
 	count := session.Key{Scope: session.OfPrincipal, Space: session.SpaceLimit, Name: "l"}
 	if _, err := b.Load(ctx, brokenOld, []session.Key{count}); err == nil {
 		t.Error("a torn cell is no error")

@@ -14,7 +14,7 @@ import (
 // Load returns a consistent state of cells.
 func (s *Store) Load(ctx context.Context, o session.Owner, keys []session.Key) (state session.State, err error) {
 	err = s.db.Snapshot(ctx, func(tx *database.Tx) error {
-		state, err = newBatch(tx).load(o, keys)
+		state, err = newBatch(tx, s.records.Names()).load(o, keys)
 		return err
 	})
 	if err != nil {
@@ -27,7 +27,7 @@ func (s *Store) Load(ctx context.Context, o session.Owner, keys []session.Key) (
 // transaction, which it rolls back if decide or a write fails.
 func (s *Store) Update(ctx context.Context, o session.Owner, keys []session.Key, decide func(session.State) (gate.Change, error)) error {
 	return s.db.Change(ctx, func(tx *database.Tx) error {
-		b := batchOf(tx)
+		b := s.batchOf(tx)
 		state, err := b.load(o, keys)
 		if err != nil {
 			return fmt.Errorf("load session: %w", err)
@@ -67,25 +67,33 @@ func (s *Store) Update(ctx context.Context, o session.Owner, keys []session.Key,
 func (s *Store) Facts(ctx context.Context, o session.Owner, after uint64, limit int) (facts []session.Fact, err error) {
 	err = s.db.Snapshot(ctx, func(tx *database.Tx) error {
 		facts = nil
-		rows, err := tx.Query("SELECT packed FROM facts WHERE session = ("+
+		rows, err := tx.Query("SELECT stored FROM facts WHERE session = ("+
 			"SELECT s.id FROM sessions p JOIN sessions s ON s.principal = -p.id WHERE p.principal = 0 AND p.name = ? AND s.name = ?) AND seq > ? ORDER BY seq LIMIT ?",
 			string(o.Principal), string(o.Session), after, max(limit, 0))
 		if err != nil {
 			return err
 		}
 		defer rows.Close()
+		var list [][]byte
 		for rows.Next() {
-			var text []byte
-			if err := rows.Scan(&text); err != nil {
+			var stored []byte
+			if err := rows.Scan(&stored); err != nil {
 				return err
 			}
-			f, err := encoding.UnmarshalFact(text)
+			list = append(list, stored)
+		}
+		if err := rows.Err(); err != nil {
+			return err
+		}
+		names := s.records.Names().In(tx)
+		for _, stored := range list {
+			f, err := encoding.UnmarshalFact(stored, names)
 			if err != nil {
 				return err
 			}
 			facts = append(facts, f)
 		}
-		return rows.Err()
+		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read facts: %w", err)

@@ -16,7 +16,7 @@ import (
 // for them.
 var scans = []string{
 	"SELECT id FROM audit_chain",
-	"SELECT seq, packed FROM audit_rows e INDEXED BY", // events that belong to a call
+	"SELECT seq, stored FROM audit_rows e INDEXED BY", // events that belong to a call
 	"SELECT id, members FROM audit_classes",
 	"SELECT count(*) FROM audit_classes",
 	"SELECT newest, behind, old, converted", // of the only row
@@ -25,7 +25,7 @@ var scans = []string{
 	"UPDATE audit_chain",
 	"SELECT hash, time, redacted, text FROM audit_arguments ORDER BY hash LIMIT",
 	"SELECT r.seq, r.time, r.id, c.members", // numbers in a list
-	"SELECT r.seq, r.packed FROM json_each",
+	"SELECT r.seq, r.stored FROM json_each",
 	"DELETE FROM audit_classes WHERE NOT EXISTS", // after rows were pruned
 	"SELECT since, author, reason FROM lockdown",
 	"SELECT until FROM attendance",
@@ -52,11 +52,11 @@ var sorts = []string{
 	"SELECT p.name FROM sessions p",
 	"SELECT p.name, s.name, s.facts",
 	"SELECT id, last FROM sessions WHERE principal > 0 AND first < ?",
-	"SELECT seq, packed FROM audit_rows e INDEXED BY", // of events that belong to a call
-	"SELECT seq, packed FROM (SELECT seq, packed FROM audit_rows WHERE final",
+	"SELECT seq, stored FROM audit_rows e INDEXED BY", // of events that belong to a call
+	"SELECT seq, stored FROM (SELECT seq, stored FROM audit_rows WHERE final",
 	"SELECT r.seq FROM audit_rows a INDEXED BY", // rows of calls that were asked about
 	"SELECT r.seq, r.time, r.id, c.members",
-	"SELECT r.seq, r.packed FROM json_each",
+	"SELECT r.seq, r.stored FROM json_each",
 	"SELECT body FROM approvals WHERE expires < ? AND id > ?",
 }
 

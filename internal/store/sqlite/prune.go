@@ -76,7 +76,7 @@ var singleCalls = "at < ? AND (key GLOB '" + session.SpaceCall.String() + "/*' O
 func (s *Store) pruneSession(ctx context.Context, before int64, p *Pruned) (more bool, err error) {
 	var facts, sessions int64
 	err = s.db.Change(ctx, func(tx *database.Tx) error {
-		if err := batchOf(tx).flush(); err != nil {
+		if err := s.batchOf(tx).flush(); err != nil {
 			return err
 		}
 		facts, sessions = 0, 0

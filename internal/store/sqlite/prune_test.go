@@ -124,7 +124,7 @@ func TestCallRefersToFacts(t *testing.T) {
 		}
 	}
 	var twice int
-	if err := raw(t, path).QueryRow("SELECT count(*) FROM cells WHERE instr(packed, CAST('of the arguments' AS BLOB)) AND key GLOB 'call/*'").Scan(&twice); err != nil || twice != 0 {
+	if err := raw(t, path).QueryRow("SELECT count(*) FROM cells WHERE instr(stored, CAST('of the arguments' AS BLOB)) AND key GLOB 'call/*'").Scan(&twice); err != nil || twice != 0 {
 		t.Errorf("%d calls stand in cells too, %v", twice, err)
 	}
 	if _, err := s.Retain(ctx, audit.Retention{Rows: now.AddDate(0, 0, -90)}, now); err != nil {

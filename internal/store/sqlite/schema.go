@@ -9,7 +9,7 @@ import "github.com/stopgate/stopgate/internal/store/database"
 // with the sign inverted. The rows that a call changes of both are thus on one page and found by
 // one statement. The owner of a cell is the id of either.
 //
-// Facts and cells are in the form of package compact, those of earlier versions in JSON.
+// Facts and cells are in the form of package compact, those of earlier versions in JSON. Facts refer to the names of the records.
 //
 // The cell of a call refers to the facts of its release and its end by their positions.
 //
@@ -101,4 +101,7 @@ DROP INDEX ledger_at;
 `, `
 ALTER TABLE facts RENAME COLUMN fact TO packed;
 ALTER TABLE cells RENAME COLUMN cell TO packed;
+`, `
+ALTER TABLE facts RENAME COLUMN packed TO stored;
+ALTER TABLE cells RENAME COLUMN packed TO stored;
 `}}

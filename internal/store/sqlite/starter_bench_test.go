@@ -114,14 +114,14 @@ func pages(b *testing.B, path string) (total int64) {
 	}
 	if os.Getenv("STOPGATE_SIZES") != "" {
 		var line, fact []byte
-		_ = db.QueryRow("SELECT packed FROM audit_rows ORDER BY seq DESC").Scan(&line)
+		_ = db.QueryRow("SELECT stored FROM audit_rows ORDER BY seq DESC").Scan(&line)
 		fmt.Fprintf(os.Stderr, "%d %q\n", len(line), line)
-		facts, _ := db.Query("SELECT packed FROM facts ORDER BY seq DESC LIMIT 2")
+		facts, _ := db.Query("SELECT stored FROM facts ORDER BY seq DESC LIMIT 2")
 		for facts.Next() {
 			_ = facts.Scan(&fact)
 			fmt.Fprintf(os.Stderr, "%d %q\n", len(fact), fact)
 		}
-		cells, _ := db.Query("SELECT key, packed FROM cells LIMIT 4")
+		cells, _ := db.Query("SELECT key, stored FROM cells LIMIT 4")
 		for cells.Next() {
 			var key string
 			_ = cells.Scan(&key, &fact)

@@ -106,9 +106,9 @@ func stored(t *testing.T, rows []stopgate.Record) {
 			t.Fatal(err)
 		}
 		line, _ := body.Seal(nil, int64(i+1), prev)
-		s := body.Compact()
+		s := body.Compact(nil)
 		s.Follow(prev)
-		if got := s.Line(int64(i + 1)); string(got)+"\n" != string(line) {
+		if got := s.Line(int64(i+1), nil); string(got)+"\n" != string(line) {
 			t.Errorf("a row comes back as\n%s, want\n%s", got, line)
 		}
 	}
