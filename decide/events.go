@@ -19,7 +19,7 @@ type eventRoute struct {
 }
 
 func (s *eventRoute) add(route addRoute) {
-	route("GET /v1/events", Operate|onSocket, s.events, "after", "type", "tool", "session")
+	route("GET /v1/events", Operate|onSocket, s.events, "after", "type", "tool", "session", "rule")
 }
 
 // events handles GET /v1/events until the client leaves or the server closes.

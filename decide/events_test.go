@@ -67,12 +67,15 @@ func TestEvents(t *testing.T) {
 	defer server.Close()
 	defer d.api.Close(t.Context())
 	record := func(tool string) {
-		events.Write(live.Event{Type: live.Decision, Record: &stopgate.Record{Tool: stopgate.ToolName(tool), Session: "s-" + stopgate.SessionID(tool)}})
+		events.Write(live.Event{Type: live.Decision, Record: &stopgate.Record{
+			Tool: stopgate.ToolName(tool), Session: "s-" + stopgate.SessionID(tool), Rule: &stopgate.RuleRef{ID: "r-" + stopgate.RuleID(tool)},
+		}})
 	}
 	record("before")
 	now := d.watcher(server, "", "")
 	all := d.watcher(server, "?after=0", "")
 	some := d.watcher(server, "?type=decision&tool=b,c&session=s-c", "")
+	ruled := d.watcher(server, "?rule=r-b,r-none", "")
 	for _, tool := range []string{"a", "b", "c"} {
 		record(tool)
 	}
@@ -85,6 +88,9 @@ func TestEvents(t *testing.T) {
 	}
 	if e := some.next(); !strings.Contains(e, `"tool":"c"`) {
 		t.Errorf("some: %s", e)
+	}
+	if e := ruled.next(); !strings.Contains(e, `"tool":"b"`) {
+		t.Errorf("of a rule: %s", e)
 	}
 	if e := d.watcher(server, "", events.Epoch()+".2").next(); !strings.Contains(e, `"tool":"b"`) {
 		t.Errorf("behind the second: %s", e)

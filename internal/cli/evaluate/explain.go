@@ -10,6 +10,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/cli"
 	"github.com/stopgate/stopgate/internal/cli/dryrun"
+	"github.com/stopgate/stopgate/internal/cli/inputs"
 	"github.com/stopgate/stopgate/internal/eval"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/trial"
@@ -21,7 +22,7 @@ func NewExplain(s cli.Streams) *cobra.Command {
 	var short bool
 	var recorded recordFlags
 	cmd := &cobra.Command{
-		Use:   "explain [CODE | --tool NAME --args JSON]",
+		Use:   "explain [CODE | RULE | --tool NAME --args JSON]",
 		Short: "say rule by rule why a call gets its verdict, or what a code means",
 		Long: `explain judges one call like decide and shows every list and rule that had a say:
 what matched, what was eliminated, by which value and at which byte. --short says in a
@@ -29,15 +30,17 @@ few lines what decided. With --record it explains a call that was recorded, in t
 project, directory and home of then.
 
 With the CODE of a diagnostic or the reason code of a verdict it says what that means
-and what to do.
+and what to do. With a RULE of the policy here, FILE:LINE or an id as the records have
+it, it shows the rule.
 
-Exit: as decide; of a CODE 0.`,
+Exit: as decide; of a CODE or a RULE 0.`,
 		Example: `  stopgate explain --policy stopgate.toml --tool fs_modify_file --args '{"path":"src/../.env"}'
   stopgate explain --short --tool Bash --args '{"command":"rm -rf build"}'
   stopgate explain SG0301
-  stopgate explain path_not_known`,
+  stopgate explain path_not_known
+  stopgate explain stopgate.toml:14`,
 		Args:              cli.AtMostOne,
-		ValidArgsFunction: completeCodes,
+		ValidArgsFunction: completeExplained(&f.Files),
 	}
 	f.Add(cmd)
 	recorded.add(cmd)
@@ -51,6 +54,9 @@ Exit: as decide; of a CODE 0.`,
 			return recorded.explain(cmd, s, &f, *format)
 		}
 		if len(args) == 1 && args[0] != "-" && !cmd.Flags().Changed("tool") {
+			if inputs.NamesRule(args[0]) {
+				return explainRule(s, f.Files, args[0], *format)
+			}
 			return explainCode(s, args[0], *format)
 		}
 		if short && *format != "text" {

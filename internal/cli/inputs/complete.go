@@ -10,9 +10,6 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/approve"
 	"github.com/stopgate/stopgate/internal/cli"
-	"github.com/stopgate/stopgate/internal/condition/kinds"
-	"github.com/stopgate/stopgate/internal/config"
-	"github.com/stopgate/stopgate/internal/lang/parser"
 	"github.com/stopgate/stopgate/internal/record/records"
 	"github.com/stopgate/stopgate/internal/store/backend"
 	"github.com/stopgate/stopgate/internal/visible"
@@ -126,16 +123,9 @@ func (f *Store) complete(cmd *cobra.Command, words func(context.Context, backend
 // CompleteTools completes a flag with the tools that the policy has rules for.
 func (f *Policy) CompleteTools(cmd *cobra.Command, flag string) {
 	cli.LookUpFlag(cmd, flag, func(context.Context, *cobra.Command) (list []string) {
-		set, err := config.Discover(config.Where{Policy: f.Files})
-		if err != nil {
-			return nil
-		}
-		for _, file := range set.Files {
-			parsed, _ := parser.Parse(kinds.Table(), file.Path, file.Text)
-			if parsed == nil {
-				continue
-			}
-			for _, t := range parsed.Tools {
+		parsed, _ := parsedFiles(f.Files)
+		for _, file := range parsed {
+			for _, t := range file.Tools {
 				if name := t.Name; completable(name) && !strings.ContainsAny(name, "*?") && !slices.Contains(list, name) {
 					list = append(list, name)
 				}

@@ -33,6 +33,7 @@ type eventFlags struct {
 	url, tokenEnv, channel string
 	policies               []string // whose [api] has the address of the API
 	types, tools, sessions []string
+	rules                  []string
 	all                    bool
 	count                  int
 	format                 *cli.Format
@@ -60,13 +61,20 @@ machine, of one elsewhere, or a Redis server that gates publish to.`,
 	flags.StringSliceVar(&f.types, "type", nil, "only these `TYPES`: decision, asked, answered, result, reload ...")
 	flags.StringSliceVar(&f.tools, "tool", nil, "only these `TOOLS`")
 	flags.StringSliceVar(&f.sessions, "session", nil, "only these `SESSIONS`")
+	flags.StringSliceVar(&f.rules, "rule", nil, "only what these `RULES` decided: their ids, or FILE:LINE in the policy here")
 	flags.BoolVar(&f.all, "all", false, "begin with what the gate still keeps")
 	flags.IntVar(&f.count, "count", 0, "end after `N` events")
+	cli.LookUpFlag(cmd, "rule", func(context.Context, *cobra.Command) []string { return inputs.CompletedRules(f.policies) })
 	cli.CompleteFlag(cmd, "type", append([]string{"decision", "policy"}, cli.Words(rowEvents)...)...)
 	f.format = cli.FormatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		ctx, stop := cli.Interruptible(cmd.Context())
 		defer stop()
+		ids, err := inputs.RuleIDs(f.policies, f.rules)
+		if err != nil {
+			return err
+		}
+		f.rules = cli.Words(ids)
 		out := &eventPrinter{flags: &f, out: bufio.NewWriter(s.Out), talk: s.Err}
 		if strings.HasPrefix(f.url, "redis:") || strings.HasPrefix(f.url, "rediss:") || f.channel != "" {
 			err := redis.Watch(ctx, f.url, f.channel, nil, out.message)
@@ -113,13 +121,16 @@ func (p *eventPrinter) message(text []byte) error {
 		p.missed(m.Missed)
 		return nil
 	}
-	tool, session := "", ""
+	tool, session, rule := "", "", ""
 	if m.Record != nil {
 		tool, session = string(m.Record.Tool), string(m.Record.Session)
+		if m.Record.Rule != nil {
+			rule = string(m.Record.Rule.ID)
+		}
 	} else if m.Policy != nil {
 		session = string(m.Policy.Session)
 	}
-	if !listed(p.flags.types, string(m.Type)) || !listed(p.flags.tools, tool) || !listed(p.flags.sessions, session) {
+	if !listed(p.flags.types, string(m.Type)) || !listed(p.flags.tools, tool) || !listed(p.flags.sessions, session) || !listed(p.flags.rules, rule) {
 		return nil
 	}
 	return p.print(&m.Event, text)
@@ -215,7 +226,7 @@ func (f *eventFlags) source() (*eventSource, error) {
 		return nil, cli.Usagef("--url %s: want unix:PATH, http://HOST, https://HOST or redis://HOST", text)
 	}
 	query := url.Values{}
-	for key, words := range map[string][]string{"type": f.types, "tool": f.tools, "session": f.sessions} {
+	for key, words := range map[string][]string{"type": f.types, "tool": f.tools, "session": f.sessions, "rule": f.rules} {
 		if len(words) > 0 {
 			query.Set(key, strings.Join(words, ","))
 		}

@@ -30,6 +30,7 @@ as JSON Lines for programs. It reads beside a gate that is running.
 
 Without --store and --audit it reads the records that up would write here.`,
 		Example: `  stopgate log --tool 'fs_*' --mode deny --since 24h
+  stopgate log --rule stopgate.toml:14 -n 20
   stopgate log --follow
   stopgate log show 01KB3T...
   stopgate log verify --head "$(cat head.txt)"`,
@@ -42,12 +43,16 @@ Without --store and --audit it reads the records that up would write here.`,
 	}
 	f.Add(cmd)
 	list.add(cmd)
+	f.RuleFlag(cmd, &list.rules, "rows of a `RULE`: its id, or FILE:LINE in the policy here")
 	for flag, value := range rowValues {
 		f.CompleteRows(cmd, flag, value)
 	}
 	format := cli.FormatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		filter, err := list.filter(time.Now())
+		if err == nil {
+			filter.Rules, err = inputs.RuleIDs(f.Files, list.rules)
+		}
 		if err != nil {
 			return err
 		}
@@ -82,6 +87,7 @@ type listFlags struct {
 	gate                         string
 	surface, tool                string
 	modes, codes, status, events []string
+	rules                        []string
 	since, until                 string
 	last                         int64
 	decisions, follow, wouldDeny bool

@@ -16,6 +16,7 @@ import (
 func NewReport(s cli.Streams) *cobra.Command {
 	var f inputs.Records
 	var since, until string
+	var rules []string
 	cmd := &cobra.Command{
 		Use:   "report [FILE]",
 		Short: "say how often people are asked, by which rules, and what would save it",
@@ -25,15 +26,20 @@ proposes a rule, where a session repeats a call a grant ('a' at the terminal). I
 yours applies here, it names the three rules of stopgate learn that would save most.
 
 Whoever is asked too often stops reading: this is the number to keep small.`,
-		Example: `  stopgate report --since 7d`,
-		Args:    cli.AtMostOne,
+		Example: `  stopgate report --since 7d
+  stopgate report --rule stopgate.toml:14`,
+		Args: cli.AtMostOne,
 	}
 	f.Add(cmd)
 	cmd.Flags().StringVar(&since, "since", "", "from a `TIME` on: 2026-11-21, or a span back from now: 24h, 7d")
 	cmd.Flags().StringVar(&until, "until", "", "before a `TIME`")
+	f.RuleFlag(cmd, &rules, "only the calls that a `RULE` decided: its id, or FILE:LINE in the policy here")
 	format := cli.FormatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		filter, err := (&listFlags{since: since, until: until}).filter(time.Now())
+		if err == nil {
+			filter.Rules, err = inputs.RuleIDs(f.Files, rules)
+		}
 		if err != nil {
 			return err
 		}
@@ -45,13 +51,13 @@ Whoever is asked too often stops reading: this is the number to keep small.`,
 		}
 		defer log.Close()
 		progress := cli.StartProgress(s, "reading", "rows", 0)
-		p, err := log.Prompts(ctx, filter.Since, filter.Until, progress.Add)
+		p, err := log.Prompts(ctx, filter.Since, filter.Until, filter.Rules, progress.Add)
 		progress.End()
 		if err != nil {
 			return err
 		}
 		answer := reportJSON{p.First, p.Last, p.Calls, p.Asked, p.Approved, p.Referred, p.Ran, p.Unasked, p.Granted, p.Repeated, p.PerHundred(), p.Rules(), p.Days(), p.Saving(), nil}
-		if p.Asked > 0 {
+		if p.Asked > 0 && filter.Rules == nil { // what other rules refused is evidence, too
 			answer.Learnable = learnableOf(ctx, log, filter, f.Files)
 		}
 		return format.Print(s.Out, answer, promptsText(p, answer.Learnable))

@@ -261,7 +261,7 @@ func (w show) decisionText(b *strings.Builder, r *stopgate.Record) {
 	}
 	line("verdict", "%s by the layer %s: %s (%s)", mode, r.Layer, visible.Text(r.Code.Public()), r.Code)
 	if r.Rule != nil {
-		line("rule", "%s:%d", visible.Text(r.Rule.File), r.Rule.Line)
+		line("rule", "%s:%d  %s", visible.Text(r.Rule.File), r.Rule.Line, visible.Text(string(r.Rule.ID)))
 	}
 	if r.Pointer != "" {
 		line("argument", "%s", visible.Text(r.Pointer))

@@ -21,7 +21,7 @@ const writeTimeout = 30 * time.Second
 const batch = 64
 
 // ServeHTTP writes the stream as server-sent events until the request's context ends. The query
-// parameters type, tool and session select events. A client that reconnects with the id of its last
+// parameters type, tool, session and rule (by its id) select events. A client that reconnects with the id of its last
 // event continues after it, as far as events are still buffered.
 func (s *Stream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	wanted := filterOf(r)
@@ -124,7 +124,7 @@ func (s *Stream) after(r *http.Request) uint64 {
 }
 
 // eventFilter selects events. Empty lists select all.
-type eventFilter struct{ types, tools, sessions []string }
+type eventFilter struct{ types, tools, sessions, rules []string }
 
 func filterOf(r *http.Request) eventFilter {
 	q := r.URL.Query()
@@ -134,17 +134,25 @@ func filterOf(r *http.Request) eventFilter {
 		}
 		return words
 	}
-	return eventFilter{list("type"), list("tool"), list("session")}
+	return eventFilter{list("type"), list("tool"), list("session"), list("rule")}
 }
 
 func (f eventFilter) has(e *Event) bool {
-	tool, session := "", ""
+	tool, session, rule := "", "", ""
 	switch {
 	case e.Record != nil:
-		tool, session = string(e.Record.Tool), string(e.Record.Session)
+		tool, session, rule = string(e.Record.Tool), string(e.Record.Session), e.rule()
 	case e.Policy != nil:
 		session = string(e.Policy.Session)
 	}
 	in := func(list []string, word string) bool { return len(list) == 0 || slices.Contains(list, word) }
-	return in(f.types, string(e.Type)) && in(f.tools, tool) && in(f.sessions, session)
+	return in(f.types, string(e.Type)) && in(f.tools, tool) && in(f.sessions, session) && in(f.rules, rule)
+}
+
+// rule returns the id of the rule that decided, "" without one.
+func (e *Event) rule() string {
+	if e.Record.Rule == nil {
+		return ""
+	}
+	return string(e.Record.Rule.ID)
 }

@@ -109,8 +109,9 @@ func (s *Selection) ofEarlier(ctx context.Context, db *pgdb.DB) error {
 	if err != nil {
 		return fmt.Errorf("read the rules of audit rows: %w", err)
 	}
+	s.Rules = slices.Compact(slices.Sorted(slices.Values(s.Rules)))
 	if earlier {
-		s.Rules = append(slices.Clone(s.Rules), "")
+		s.Rules = append(s.Rules, "")
 	}
 	return nil
 }

@@ -154,11 +154,11 @@ func same(t *testing.T, path string, lines []string) {
 		if want := want[max(0, len(want)-int(n)):]; err != nil || !slices.Equal(got, want) {
 			rt.Errorf("the newest %d are %d, want %d (%v)", n, len(got), len(want), err)
 		}
-		p, err := log.Prompts(t.Context(), f.Since, f.Until, func(int) {})
+		p, err := log.Prompts(t.Context(), f.Since, f.Until, f.Rules, func(int) {})
 		var counted records.Prompts
 		for i := range all {
 			if (&records.Filter{Since: f.Since, Until: f.Until}).Matches(&all[i]) {
-				counted.Add(&all[i])
+				counted.AddOf(f.Rules, &all[i])
 			}
 		}
 		if err != nil {

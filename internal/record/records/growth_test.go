@@ -23,10 +23,6 @@ func grown(i, n int) *stopgate.Record {
 	r := benchRow(i / 2)
 	r.Time = at.Add(30 * 24 * time.Hour / time.Duration(n) * time.Duration(i))
 	r.Session, r.Principal, r.Agent = stopgate.SessionID(fmt.Sprintf("5b1a7f0e-4a52-4f1e-9d0b-%012x", i/200)), "local", "claude"
-	r.Rule.ID = stopgate.RuleID(fmt.Sprintf("%032x", i/2%100))
-	if r.Tool == "rare_1" {
-		r.Rule.ID = ruleB
-	}
 	r.Tool = stopgate.ToolName([]string{"Bash", "Read", "Edit", "Write", "Grep", "Glob", "WebFetch", "mcp__github__search_issues"}[i/2%8])
 	r.ArgsHash, r.Args = fmt.Sprintf("%x", sha256.Sum256([]byte(strconv.Itoa(i/2)))), nil
 	r.Context = &stopgate.Context{Root: "/srv/project", Home: "/home/u"}
@@ -131,11 +127,15 @@ func growth(b *testing.B, n int) {
 		})
 	}
 	measure("report", func() error {
-		_, err := log.Prompts(b.Context(), time.Time{}, time.Time{}, func(int) {})
+		_, err := log.Prompts(b.Context(), time.Time{}, time.Time{}, nil, func(int) {})
 		return err
 	})
 	measure("report of a day", func() error {
-		_, err := log.Prompts(b.Context(), last.Add(-24*time.Hour), time.Time{}, func(int) {})
+		_, err := log.Prompts(b.Context(), last.Add(-24*time.Hour), time.Time{}, nil, func(int) {})
+		return err
+	})
+	measure("report of a rule", func() error {
+		_, err := log.Prompts(b.Context(), time.Time{}, time.Time{}, []stopgate.RuleID{grown(8, n).Rule.ID}, func(int) {})
 		return err
 	})
 	measure("verify", func() error {

@@ -51,6 +51,10 @@ func BenchmarkServer(b *testing.B) {
 		{"rare tool", records.Filter{Tool: tool("rare_1")}},
 		{"glob of a rare tool", records.Filter{Tool: all}},
 		{"absent tool", records.Filter{Tool: tool("absent")}},
+		{"rule", records.Filter{Rules: []stopgate.RuleID{benchRow(3).Rule.ID}}},
+		{"rare rule", records.Filter{Rules: []stopgate.RuleID{ruleB}}},
+		{"absent rule", records.Filter{Rules: []stopgate.RuleID{ruleA}}},
+		{"two rules", records.Filter{Rules: []stopgate.RuleID{benchRow(3).Rule.ID, ruleB}}},
 		{"session", records.Filter{Session: "s7"}},
 		{"denied", records.Filter{Modes: []stopgate.Mode{stopgate.Deny}}},
 		{"absent principal", records.Filter{Principal: "absent"}},
@@ -131,9 +135,9 @@ func benchRow(i int) *stopgate.Record {
 	r.ArgsHash = fmt.Sprintf("%064x", i)
 	r.Args = []byte(fmt.Sprintf(`{"path":"/srv/project/file-%d.txt","content":"some text of ordinary length for a call"}`, i))
 	r.Policy, r.Pointer, r.Surface = "fd472119418214adfff444c27e4d6e8a0f0b7f7b9a21a5013939e360de0f83e6", "/path", "gateway"
-	r.Rule = &stopgate.RuleRef{File: "policy.toml", Line: i % 100}
+	r.Rule = &stopgate.RuleRef{File: "policy.toml", Line: i % 100, ID: stopgate.RuleID(fmt.Sprintf("%032x", i%100))}
 	if i%50021 == 7 {
-		r.Tool, r.Code, r.Agent = "rare_1", stopgate.CodeNoApprover, "rare"
+		r.Tool, r.Code, r.Agent, r.Rule.ID = "rare_1", stopgate.CodeNoApprover, "rare", ruleB
 	}
 	return r
 }

@@ -49,7 +49,7 @@ func drawFilter(t *rapid.T) (f records.Filter) {
 	if tool := some(t, "tool", "fs_1", "fs_*", "*_2", "{fs_0,sh_1}", "none"); tool != "" {
 		f.Tool, _ = glob.ParseName(tool)
 	}
-	for rule := range strings.FieldsSeq(some(t, "rules", string(ruleA), string(ruleB), "none", string(ruleA+" "+ruleB))) {
+	for rule := range strings.FieldsSeq(some(t, "rules", string(ruleA), string(ruleB), "none", string(ruleA+" "+ruleB), string(ruleA+" "+ruleA))) {
 		f.Rules = append(f.Rules, stopgate.RuleID(rule))
 	}
 	if rapid.Bool().Draw(t, "modes") {

@@ -87,16 +87,34 @@ type Asking struct {
 // minApprovals is the number of approvals, without a refusal, after which a rule is proposed.
 const minApprovals = 5
 
+// AddOf is Add without the calls that none of some rules decided; nil counts all.
+func (p *Prompts) AddOf(rules []stopgate.RuleID, r *stopgate.Record) {
+	if r.Kind != stopgate.RecordDecision || ruledBy(rules, r) {
+		p.Add(r)
+		return
+	}
+	p.span(r.Time)
+}
+
+// ruledBy reports whether one of some rules decided a call, or rules is nil.
+func ruledBy(rules []stopgate.RuleID, r *stopgate.Record) bool {
+	return rules == nil || r.Rule != nil && slices.Contains(rules, r.Rule.ID)
+}
+
+func (p *Prompts) span(at time.Time) {
+	if p.First.IsZero() {
+		p.First = at
+	}
+	p.Last = at
+}
+
 // Add counts a row; rows must be added in their order.
 func (p *Prompts) Add(r *stopgate.Record) {
 	if p.questions == nil {
 		p.questions, p.approved, p.rules = map[stopgate.ProposalID]bool{}, map[callKey]bool{}, map[askKey]*Asking{}
 		p.referred = map[stopgate.ProposalID]referral{}
 	}
-	if p.First.IsZero() {
-		p.First = r.Time
-	}
-	p.Last = r.Time
+	p.span(r.Time)
 	switch {
 	case r.Event == stopgate.AuditAsked:
 		p.questions[r.ID] = true

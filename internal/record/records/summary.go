@@ -11,17 +11,17 @@ import (
 	"github.com/stopgate/stopgate/internal/record/sqlite"
 )
 
-// Prompts summarises the rows of a time: from since, before until; a zero time is no bound. It calls progress with the number of
-// rows that were read.
-func (l *Log) Prompts(ctx context.Context, since, until time.Time, progress func(n int)) (*Prompts, error) {
+// Prompts summarises the rows of a time: from since, before until; a zero time is no bound. With rules, it counts only the calls that
+// one of them decided. It calls progress with the number of rows that were read.
+func (l *Log) Prompts(ctx context.Context, since, until time.Time, rules []stopgate.RuleID, progress func(n int)) (*Prompts, error) {
 	p := new(Prompts)
 	if s, ok := l.source.(*file); ok {
-		if done, err := s.prompts(ctx, since, until, p, progress); done || err != nil {
+		if done, err := s.prompts(ctx, since, until, rules, p, progress); done || err != nil {
 			return p, err
 		}
 	}
 	_, err := l.Rows(ctx, Mark{}, &Filter{Since: since, Until: until}, func(r Row) bool {
-		p.Add(&r.Record)
+		p.AddOf(rules, &r.Record)
 		progress(1)
 		return ctx.Err() == nil
 	})
@@ -30,9 +30,9 @@ func (l *Log) Prompts(ctx context.Context, since, until time.Time, progress func
 
 // prompts counts decisions by their columns, and reads only the rows of the calls that were asked about. ok is false if the file
 // has rows without the columns.
-func (s *file) prompts(ctx context.Context, since, until time.Time, p *Prompts, progress func(n int)) (ok bool, err error) {
+func (s *file) prompts(ctx context.Context, since, until time.Time, rules []stopgate.RuleID, p *Prompts, progress func(n int)) (ok bool, err error) {
 	filter := selectionIn(&Filter{Since: since, Until: until})
-	q, ok, err := sqlite.QuestionsOf(ctx, s.db, filter.Since, filter.Until)
+	q, ok, err := sqlite.QuestionsOf(ctx, s.db, filter.Since, filter.Until, rules)
 	if err != nil || !ok {
 		return false, err
 	}
@@ -50,7 +50,7 @@ func (s *file) prompts(ctx context.Context, since, until time.Time, p *Prompts, 
 	err = q.Rows(ctx, func(at time.Time, id stopgate.ProposalID, event stopgate.AuditEvent, line []byte) error {
 		r := &stopgate.Record{Kind: stopgate.RecordEvent, Time: at, ID: id, Event: event}
 		if line != nil {
-			if r, err = decided(line); err != nil {
+			if r, err = decided(line); err != nil || !ruledBy(rules, r) {
 				return err
 			}
 			n := 0

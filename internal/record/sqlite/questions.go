@@ -16,15 +16,19 @@ type Questions struct {
 	names Names
 }
 
-// QuestionsOf returns a reader for the rows of a time; ok is false if some of them have no class.
-func QuestionsOf(ctx context.Context, db *database.DB, since, until int64) (q *Questions, ok bool, err error) {
+// QuestionsOf returns a reader for the rows of a time. With rules, it counts the decisions of these, and reads the rows of all. ok
+// is false if some rows have no class, or one of an earlier version that does not name the rule.
+func QuestionsOf(ctx context.Context, db *database.DB, since, until int64, rules []stopgate.RuleID) (q *Questions, ok bool, err error) {
 	q = &Questions{db: db}
 	err = db.Snapshot(ctx, func(tx *database.Tx) error {
-		if q.p, err = planOf(tx, Selection{Since: since, Until: until}); err != nil {
+		if q.p, err = planOf(tx, Selection{Since: since, Until: until, Rules: rules}); err != nil {
 			return err
 		}
 		var without int
 		found, err := tx.Get([]any{&without}, "SELECT 1 FROM audit_rows WHERE class = 0 LIMIT 1")
+		if err == nil && !found && rules != nil {
+			found, err = tx.Get([]any{&without}, "SELECT 1 FROM audit_classes WHERE members ->> 'rule_id' IS NULL LIMIT 1")
+		}
 		ok = !found && q.p.converted >= q.p.old
 		return err
 	})
@@ -64,14 +68,18 @@ const (
 // Count counts the decisions, and those of them that special selects by the members of their class. It calls f with a time and the
 // numbers of decisions at times that are the same as that one.
 func (q *Questions) Count(ctx context.Context, same func(a, b time.Time) bool, special func(*stopgate.Record) bool, f func(at time.Time, decisions, special int)) error {
-	chosen := &plan{Selection: Selection{Class: special}}
+	chosen := &plan{Selection: Selection{Class: special, Rules: q.p.Rules}}
 	err := q.db.Snapshot(ctx, func(tx *database.Tx) error {
 		if err := chosen.findClasses(tx); err != nil {
 			return err
 		}
-		return eachTime(tx, func(at time.Time) { f(at, 0, 1) }, timesOfChosen, q.p.first, q.p.last, q.p.since(), q.p.until(), chosen.list)
+		err := eachTime(tx, func(at time.Time) { f(at, 0, 1) }, timesOfChosen, q.p.first, q.p.last, q.p.since(), q.p.until(), chosen.list)
+		if err == nil && q.p.Rules != nil {
+			err = eachTime(tx, func(at time.Time) { f(at, 1, 0) }, timesOfChosen, q.p.first, q.p.last, q.p.since(), q.p.until(), q.p.list)
+		}
+		return err
 	})
-	for from := q.p.first; err == nil && from <= q.p.last; from += countStep {
+	for from := q.p.first; err == nil && q.p.Rules == nil && from <= q.p.last; from += countStep {
 		err = q.db.Snapshot(ctx, func(tx *database.Tx) error {
 			args := []any{from, min(from+countStep-1, q.p.last), q.p.since(), q.p.until()}
 			var low, high *int64
