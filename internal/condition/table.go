@@ -1,6 +1,7 @@
 package condition
 
 import (
+	"iter"
 	"slices"
 	"strings"
 )
@@ -12,6 +13,9 @@ type Table struct {
 	Kinds []Definition
 	// Line reads a string as a command line.
 	Line func(v *Value) Line
+	// CommandKeys returns the commands that a condition on command lines may hold for, nil if they are
+	// not known.
+	CommandKeys func(s *Spec) []CommandKey
 	// AppendWords appends the command line that a shell reads as some words.
 	AppendWords func(dst []byte, words [][]byte) []byte
 	// IsPatch reports whether a string can be read as a patch with certainty.
@@ -89,6 +93,15 @@ type Line interface {
 	Commands() int
 	// AppendCommand appends the words of one simple command, separated by single blanks.
 	AppendCommand(dst []byte, i int) []byte
+	// EachProgram calls yield for the key of every program that the line may name, with the words that
+	// may follow it there. It returns false if there may be others.
+	EachProgram(yield func(key []byte, words iter.Seq[[]byte])) (complete bool)
+}
+
+// CommandKey describes commands: those of a program with certain words after it.
+type CommandKey struct {
+	Program string // as in [Line.EachProgram]
+	Words   []string
 }
 
 // Row returns the definition of the kind of a condition. A kind that the table does not have has one

@@ -22,6 +22,7 @@ type compiler struct {
 	written []cond
 	// conditions are those of the rules of each bundle.
 	conditions [][]*syntax.Condition
+	late       *lateMatchers
 	parts      []*part
 	trouble    string // why the policy does not fit the schema
 }
@@ -36,7 +37,7 @@ type part struct {
 }
 
 func newCompiler(b *binder, kind syntax.ListKind) *compiler {
-	return &compiler{binder: b, kind: kind, plan: &plan{table: b.policies.table}, reached: make(map[reachKey]schema.Reach)}
+	return &compiler{binder: b, kind: kind, plan: &plan{table: b.policies.table}, reached: make(map[reachKey]schema.Reach), late: &lateMatchers{all: make(matchers)}}
 }
 
 // compile returns false if a rule does not fit the tool's schema: the tool is then denied, since
@@ -260,7 +261,6 @@ func (c *compiler) condition(v *ToolPolicy, r *syntax.Rule, k *syntax.Condition)
 // call several lines: the list is evaluated once for each command, and the strictest result applies
 // (K29). A guard with one condition is restrictive for each of them anyway.
 func (c *compiler) commands(v *ToolPolicy, l *list) {
-	l.firstCommand = c.plan.commands
 	for i := l.first; i < l.end; i++ {
 		r := &c.plan.rules[i]
 		if l.guard && r.end-r.first == 1 {
@@ -272,12 +272,10 @@ func (c *compiler) commands(v *ToolPolicy, l *list) {
 			if _, onlyNull := cond.ast.Spec.NamesNull(); onlyNull || cond.kind == condition.Present || cond.origin || counts(cond.kind) || !slices.ContainsFunc(reach.Locations, (*schema.Location).Runs) {
 				continue
 			}
-			cond.command = l.commands
-			l.commands++
+			cond.command = 0 // numbered when it is put into the plan
 			r.commands = true
 		}
 	}
-	c.plan.commands += l.commands
 }
 
 // insert adds a condition's pointer to the trie of its view. "*" matches the elements of an array
@@ -311,7 +309,7 @@ func (c *compiler) unknown() {
 // graphs builds the shapes of every view.
 func (c *compiler) graphs() bool {
 	for _, p := range c.parts {
-		g := &grapher{plan: c.plan, view: p.view, ons: p.ons, suspicions: p.suspicions, conditions: c.conditions, matchers: c.matchers}
+		g := &grapher{plan: c.plan, view: p.view, ons: p.ons, suspicions: p.suspicions, conditions: c.conditions, matchers: c.matchers, late: c.late}
 		if !g.graph(p.pointer) {
 			c.trouble = "the schema is too large"
 			return false

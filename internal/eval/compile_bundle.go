@@ -50,11 +50,11 @@ type bundleKey struct {
 // pointers.
 func (c *compiler) gather(v *ToolPolicy, l *list) {
 	bundles := make(map[bundleKey]int32)
-	l.firstOwn, l.firstBundle = c.plan.own, int32(len(c.plan.bundles))
+	l.firstOwn, l.firstBundle, l.firstCommand = c.plan.own, int32(len(c.plan.bundles)), c.plan.commands
 	for i := l.first; i < l.end; i++ {
 		r := &c.plan.rules[i]
 		from, end := r.first, r.end
-		if end-from == 1 && !r.commands && !l.suspects && c.bundles(v, c.written[from].ast) {
+		if end-from == 1 && !l.suspects && c.bundles(v, &c.written[from]) {
 			c.bundle(v, l, i, &c.written[from], bundles)
 			continue
 		}
@@ -64,16 +64,22 @@ func (c *compiler) gather(v *ToolPolicy, l *list) {
 		r.first = int32(len(c.plan.conds))
 		for k := from; k < end; k++ {
 			c.written[k].suspects = l.suspects
-			c.put(v, c.written[k], c.written[k].ast.Arg)
+			c.put(v, l, c.written[k], c.written[k].ast.Arg)
 		}
 		r.end = int32(len(c.plan.conds))
 	}
 	l.endBundle = int32(len(c.plan.bundles))
+	c.plan.commands += l.commands
 }
 
 // put adds a condition and the site of its leaves.
-func (c *compiler) put(v *ToolPolicy, k cond, arg jsonstream.Pointer) {
+func (c *compiler) put(v *ToolPolicy, l *list, k cond, arg jsonstream.Pointer) {
 	p, id := c.part(v), int32(len(c.plan.conds))
+	if k.command >= 0 {
+		k.command = l.commands
+		l.commands++
+		l.single = append(l.single, id)
+	}
 	switch {
 	case k.suspects: // see suspicion
 	case k.on != "":
@@ -86,9 +92,13 @@ func (c *compiler) put(v *ToolPolicy, k cond, arg jsonstream.Pointer) {
 	c.plan.conds = append(c.plan.conds, k)
 }
 
-// bundles reports whether an index supports a condition: it compares plain text, paths, numbers or
-// booleans with literals of the rule.
-func (c *compiler) bundles(v *ToolPolicy, k *syntax.Condition) bool {
+// bundles reports whether an index supports a condition: it compares plain text, paths, numbers,
+// booleans or command lines with literals of the rule.
+func (c *compiler) bundles(v *ToolPolicy, of *cond) bool {
+	k := of.ast
+	if of.command >= 0 {
+		return c.bundlesLines(v, k)
+	}
 	switch k.Spec.Kind {
 	case condition.Const, condition.Enum:
 		if slices.ContainsFunc(k.Spec.Values, func(l condition.Literal) bool {
@@ -115,9 +125,9 @@ func (c *compiler) bundle(v *ToolPolicy, l *list, rule int32, k *cond, bundles m
 		bundles[key] = id
 		shared := *k
 		shared.rule, shared.kind, shared.ast, shared.bundle = -1, "", nil, int32(len(c.plan.bundles))
-		c.plan.bundles = append(c.plan.bundles, bundle{all: literal.Empty()})
+		c.plan.bundles = append(c.plan.bundles, bundle{all: literal.Empty(), commands: k.command >= 0})
 		c.conditions = append(c.conditions, nil)
-		c.put(v, shared, k.ast.Arg)
+		c.put(v, l, shared, k.ast.Arg)
 	}
 	n := c.plan.conds[id].bundle
 	b, r := &c.plan.bundles[n], &c.plan.rules[rule]

@@ -19,6 +19,7 @@ type fitting struct {
 	texts []*match.Matcher
 	fits  typeSet
 	index *index.Index // for a bundle
+	lines *index.Lines // for one that is evaluated command by command
 	first int32        // the first rule on strings or objects, or none
 }
 
@@ -28,7 +29,7 @@ func (g *grapher) test(c, site int32, p *schema.Location) test {
 		return test{site: site, cond: c, present: true, first: literal.None}
 	}
 	f := g.fit(c, p)
-	return test{site: site, cond: c, texts: f.texts, fits: f.fits, index: f.index, first: f.first, origin: g.plan.conds[c].origin}
+	return test{site: site, cond: c, texts: f.texts, fits: f.fits, index: f.index, lines: f.lines, first: f.first, origin: g.plan.conds[c].origin}
 }
 
 // fit compiles a condition for a location. A location may have several readings: a string that is a
@@ -41,9 +42,12 @@ func (g *grapher) fit(c int32, p *schema.Location) *fitting {
 	}
 	k := g.plan.conds[c]
 	f := new(fitting)
-	if k.bundle >= 0 {
+	switch {
+	case k.bundle >= 0 && k.command >= 0:
+		f = g.fitLines(&k, p)
+	case k.bundle >= 0:
 		f = g.fitBundle(&k, p)
-	} else {
+	default:
 		if k.permissive && k.on == "" {
 			g.linkRedirects(&k)
 		}

@@ -20,6 +20,7 @@ type grapher struct {
 	// conditions are those of the rules of each bundle.
 	conditions [][]*syntax.Condition
 	matchers   matchers
+	late       *lateMatchers
 	// suspicions are those of the guards of the view.
 	suspicions []*suspicion
 

@@ -126,6 +126,8 @@ type test struct {
 	texts []*match.Matcher
 	// index evaluates the rules of a bundle; texts is empty then.
 	index *index.Index
+	// lines does for those of a bundle on command lines.
+	lines *index.Lines
 }
 
 // textNeed is the set of floors for the strings at a location.

@@ -231,10 +231,10 @@ func (e explainer) rule(r, lane int32, above bool) RuleExplanation {
 // knownAt returns the byte that decided a rule, 0 while it waits.
 func (e explainer) knownAt(r int32) int64 {
 	rule := &e.plan.rules[r]
-	if rule.own >= 0 {
+	switch {
+	case rule.own >= 0:
 		return e.rules[rule.own].at
-	}
-	if e.bundled(r) == waiting {
+	case rule.commands, e.bundled(r) == waiting:
 		return 0
 	}
 	return e.conds[rule.first].at
@@ -255,7 +255,7 @@ func (e explainer) condition(r, c, lane int32) ConditionExplanation {
 	k, st, rule := &e.plan.conds[c], &e.conds[c], &e.plan.rules[r]
 	p, ast, path := e.condIn(c, lane), k.ast, st.path
 	if rule.own < 0 {
-		p, ast = e.bundled(r), rule.sole
+		p, ast = e.phaseOf(r, lane), rule.sole
 		if b := &e.bundles[k.bundle]; b.hit.Of()[rule.mode] == r {
 			path = b.paths[rule.mode]
 		}

@@ -17,7 +17,9 @@ import (
 type lanes struct {
 	all     []lane
 	answers []phase // of all lanes, one after the other
+	held    []int32 // the rules of bundles that hold, of all lanes likewise
 	current []phase // results of the current command, by condition; waiting: not evaluated
+	found   []int32 // the rules of bundles that hold for the current command
 	touched bool
 	segment segment // the command under way
 }
@@ -26,6 +28,7 @@ type lanes struct {
 type lane struct {
 	list  int32
 	first int32 // index of its results in lanes.answers
+	held  span  // its part of lanes.held, in order
 	at    int64 // the byte that completed the command
 	path  span
 	segment
@@ -38,7 +41,7 @@ const (
 )
 
 func (n *lanes) reset(p *plan) {
-	n.all, n.answers = n.all[:0], n.answers[:0]
+	n.all, n.answers, n.held, n.found = n.all[:0], n.answers[:0], n.held[:0], n.found[:0]
 	n.current = resize(n.current, int(p.commands))
 	n.touched, n.segment = false, segment{}
 }
@@ -51,10 +54,44 @@ func (n *lanes) answer(p *plan, c int32, hit bool) {
 	switch {
 	case !hit:
 		*to = failed
+		n.keep(p, c, nil)
 	case *to == waiting:
 		*to = holds
 	}
 	n.touched = true
+}
+
+// holding records the rules of a bundle that hold for the current command. If one reading fails, the
+// rule fails.
+func (s *state) holding(site int32, rules []int32, sole bool) {
+	if len(rules) == 0 {
+		s.leaf(site, false, sole)
+		return
+	}
+	n, c := &s.lanes, s.plan.sites[site]
+	k := &s.plan.conds[c]
+	if s.conds[c].phase != waiting {
+		return
+	}
+	switch to := &n.current[s.plan.lists[k.list].firstCommand+k.command]; *to {
+	case waiting:
+		*to, n.found = holds, append(n.found, rules...)
+	case holds:
+		n.keep(s.plan, c, rules)
+	}
+	n.touched = true
+}
+
+// keep removes all rules of a bundle but some from those that hold for the current command.
+func (n *lanes) keep(p *plan, c int32, rules []int32) {
+	n.found = slices.DeleteFunc(n.found, func(r int32) bool { return p.rules[r].first == c && !slices.Contains(rules, r) })
+}
+
+// heldIn returns the rules of a list's bundles that hold for the current command. found is in order.
+func (n *lanes) heldIn(l *list) []int32 {
+	from, _ := slices.BinarySearch(n.found, l.first)
+	end, _ := slices.BinarySearch(n.found, l.end)
+	return n.found[from:end]
 }
 
 // endCommand takes a complete command: it becomes a lane of every list that evaluated it.
@@ -64,6 +101,7 @@ func (s *state) endCommand() {
 	if !n.touched {
 		return
 	}
+	slices.Sort(n.found)
 	for i := range s.plan.lists {
 		l := &s.plan.lists[i]
 		answers := n.current[l.firstCommand : l.firstCommand+l.commands]
@@ -75,20 +113,24 @@ func (s *state) endCommand() {
 				answers[k] = failed
 			}
 		}
-		if !n.known(int32(i), answers) {
-			n.all = append(n.all, lane{list: int32(i), first: int32(len(n.answers)), at: s.at, path: s.spine.mark(), segment: n.segment})
+		if held := n.heldIn(l); !n.known(int32(i), answers, held) {
+			from := int32(len(n.held))
+			n.held = append(n.held, held...)
+			n.all = append(n.all, lane{
+				list: int32(i), first: int32(len(n.answers)), held: span{from, int32(len(n.held))}, at: s.at, path: s.spine.mark(), segment: n.segment,
+			})
 			n.answers = append(n.answers, answers...)
 			s.lists[i].dirty, s.dirty = true, true
 		}
 	}
 	clear(n.current)
-	n.touched = false
+	n.found, n.touched = n.found[:0], false
 }
 
 // known reports whether an earlier command of a list had the same results.
-func (n *lanes) known(list int32, answers []phase) bool {
+func (n *lanes) known(list int32, answers []phase, held []int32) bool {
 	return slices.ContainsFunc(n.all, func(l lane) bool {
-		return l.list == list && slices.Equal(n.answers[l.first:][:len(answers)], answers)
+		return l.list == list && slices.Equal(n.answers[l.first:][:len(answers)], answers) && slices.Equal(n.held[l.held.start:l.held.end], held)
 	})
 }
 
@@ -135,6 +177,18 @@ func (s *state) inLane(l *list, lane int32) (o outcome) {
 		return s.eachInLane(l, lane)
 	}
 	open, end := s.bundledIn(l)
+	switch {
+	case lane == futureLane:
+		for _, c := range l.single {
+			if b := s.plan.conds[c].bundle; b >= 0 {
+				open.Merge(&s.plan.bundles[b].all)
+			}
+		}
+	case lane >= 0:
+		if held := s.lanes.all[lane].held; held.start < held.end {
+			end = min(end, s.lanes.held[held.start])
+		}
+	}
 	for _, r := range l.own {
 		if r >= end {
 			break
@@ -192,21 +246,16 @@ func (s *state) ways(i int) iter.Seq[int32] {
 
 // mayFollow reports whether the call may have further commands.
 func (s *state) mayFollow(i int) bool {
-	l := &s.plan.lists[i]
-	for _, r := range l.own {
-		for c := s.plan.rules[r].first; c < s.plan.rules[r].end; c++ {
-			if s.plan.conds[c].command >= 0 && s.conds[c].open > 0 {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.plan.lists[i].single, func(c int32) bool { return s.conds[c].open > 0 })
 }
 
 // phaseOf returns the phase of a rule in a lane.
 func (s *state) phaseOf(r, lane int32) phase {
 	rule := &s.plan.rules[r]
-	if rule.own < 0 {
+	switch {
+	case rule.own < 0 && rule.commands:
+		return s.heldBy(r, lane)
+	case rule.own < 0:
 		return s.bundled(r)
 	}
 	p := s.rules[rule.own].phase
@@ -223,6 +272,21 @@ func (s *state) phaseOf(r, lane int32) phase {
 		}
 	}
 	return p
+}
+
+// heldBy returns the phase of a rule of a bundle in a lane.
+func (s *state) heldBy(r, lane int32) phase {
+	switch {
+	case lane == noLane, s.conds[s.plan.rules[r].first].phase == failed: // the latter without any site
+		return failed
+	case lane == futureLane:
+		return waiting
+	}
+	held := s.lanes.all[lane].held
+	if _, ok := slices.BinarySearch(s.lanes.held[held.start:held.end], r); ok {
+		return holds
+	}
+	return failed
 }
 
 // condIn returns the phase of a condition in a lane.

@@ -75,6 +75,8 @@ type list struct {
 	// list is then evaluated once for each command (K29). firstCommand is the index of their
 	// results among those of all lists.
 	commands, firstCommand int32
+	// single are these conditions.
+	single []int32
 	// otherwise is the result of the list if no condition of its only bundle holds; foreseen is set
 	// if it is known.
 	otherwise listState
@@ -148,8 +150,9 @@ type cond struct {
 // same pointer and of one polarity. An index evaluates them at once; the sites of their leaves are
 // tracked once for all.
 type bundle struct {
-	rules []int32
-	all   literal.Summary // the first rule of each mode
+	rules    []int32
+	all      literal.Summary // the first rule of each mode
+	commands bool            // they are evaluated command by command: see lanes
 }
 
 // generous conditions apply to every leaf that a restriction may be intended for: they also follow

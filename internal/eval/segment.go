@@ -27,16 +27,17 @@ func (e *leafTests) segment(n int) segment {
 	return segment{int32(n), int32(line.Commands()), e.at, e.spine.keep(e.object)}
 }
 
-// condSegment is the command that decided a condition, or the first rule of a mode in a bundle.
+// condSegment is the command that decided a condition, the first rule of a mode in a bundle, or a rule
+// in a bundle that is evaluated command by command.
 type condSegment struct {
-	cond, mode int32
+	cond, of int32
 	segment
 }
 
 // decidedBy returns the command that decided a condition.
-func (s *state) decidedBy(c, mode int32) segment {
+func (s *state) decidedBy(c, of int32) segment {
 	for _, n := range slices.Backward(s.segments) { // an earlier rule may have come later
-		if n.cond == c && n.mode == mode {
+		if n.cond == c && n.of == of {
 			return n.segment
 		}
 	}
@@ -45,23 +46,22 @@ func (s *state) decidedBy(c, mode int32) segment {
 
 // segmentOf records the first command of the value for which a condition holds by the words of the
 // command alone, if there is one.
-func (e *leafTests) segmentOf(c, mode int32, m *match.Matcher) {
+func (e *leafTests) segmentOf(c, of int32, m *match.Matcher) {
 	v := e.stringValue()
 	for n := range e.line().Commands() {
 		if m.NamesCommand(v, n) {
-			e.segments = append(e.segments, condSegment{c, mode, e.segment(n)})
+			e.segments = append(e.segments, condSegment{c, of, e.segment(n)})
 			return
 		}
 	}
 }
 
-// names records the first command for which a restrictive condition holds on its own: restrictive
-// conditions also evaluate the line as written, which is the same for all.
-func (e *leafTests) names(x *textTest, v *condition.Value, n int, hit bool) {
-	c := x.test.cond
-	if hit && e.lanes.segment.of > 0 && !e.plan.conds[c].permissive && !slices.ContainsFunc(e.segments, func(g condSegment) bool { return g.cond == c && g.at == e.at }) &&
-		x.m.NamesCommand(v, n) {
-		e.segments = append(e.segments, condSegment{c, 0, e.lanes.segment})
+// names records the first command for which a restrictive condition holds on its own, of a bundle that
+// of a rule: restrictive conditions also evaluate the line as written, which is the same for all.
+func (e *leafTests) names(c, of int32, m *match.Matcher, v *condition.Value, n int) {
+	if e.lanes.segment.of > 0 && !e.plan.conds[c].permissive && !slices.ContainsFunc(e.segments, func(g condSegment) bool { return g.cond == c && g.of == of && g.at == e.at }) &&
+		m.NamesCommand(v, n) {
+		e.segments = append(e.segments, condSegment{c, of, e.lanes.segment})
 	}
 }
 
@@ -86,15 +86,15 @@ func (e *decision) segmentFor(r, lane int32) *stopgate.Segment {
 	rule := &e.plan.rules[r]
 	var of segment
 	switch {
-	case rule.own < 0:
-		of = e.decidedBy(rule.first, int32(rule.mode))
 	case rule.commands && lane >= 0:
 		of = e.lanes.all[lane].segment
 		for i := range e.segments {
-			if own := &e.segments[i]; rule.end-rule.first == 1 && own.cond == rule.first && own.at == of.at {
+			if own := &e.segments[i]; rule.end-rule.first == 1 && own.cond == rule.first && (rule.own >= 0 || own.of == r) && own.at == of.at {
 				of = own.segment
 			}
 		}
+	case rule.own < 0:
+		of = e.decidedBy(rule.first, int32(rule.mode))
 	case rule.end > rule.first:
 		of = e.decidedBy(rule.first, 0)
 	}

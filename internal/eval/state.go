@@ -181,10 +181,10 @@ func (s *state) exhaust(site int32) {
 		return
 	}
 	switch k := &s.plan.conds[c]; {
-	case k.bundle >= 0:
-		s.endBundle(k, st)
 	case k.command >= 0:
 		s.lists[k.list].dirty, s.dirty = true, true
+	case k.bundle >= 0:
+		s.endBundle(k, st)
 	case k.all && st.leaf:
 		s.resolve(c, holds)
 	default:
@@ -259,11 +259,14 @@ func (s *state) walkRules(l *list, st *listState) {
 }
 
 // bundledIn returns the rules of a list's bundles that wait, and the first one that holds, the end of
-// the list if none does.
+// the list if none does, without bundles that are evaluated command by command.
 func (s *state) bundledIn(l *list) (open literal.Summary, end int32) {
 	open, end = literal.Empty(), l.end
 	for i := l.firstBundle; i < l.endBundle; i++ {
 		b := &s.bundles[i]
+		if s.plan.bundles[i].commands {
+			continue
+		}
 		open.Merge(&b.open)
 		end = min(end, b.hit.First())
 	}

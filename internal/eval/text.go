@@ -18,6 +18,8 @@ type textTest struct {
 	m        *match.Matcher
 	state    condition.State
 	index    *index.Index // instead of a matcher
+	lines    *index.Lines // or instead of both, for command lines
+	among    []int32      // the members of lines that the string may satisfy
 	arriving index.State
 	shown    index.State // state when it last decided something
 	result   condition.Result
@@ -70,7 +72,7 @@ func (e *leafTests) startTest(t *test, sole, optional bool) {
 	e.commands = e.commands || e.plan.conds[t.cond].command >= 0
 	for _, m := range t.texts {
 		x := e.nextText()
-		x.test, x.m, x.index, x.sole, x.optional = t, m, nil, sole, optional
+		x.test, x.m, x.index, x.lines, x.sole, x.optional = t, m, nil, nil, sole, optional
 		if x.result = m.Start(&x.state); x.result == condition.Undecided {
 			e.undecided++
 		}
@@ -95,7 +97,7 @@ func (e *leafTests) nextText() *textTest {
 // startIndex is startTest for a bundle.
 func (e *leafTests) startIndex(t *test, sole bool) {
 	x := e.nextText()
-	x.test, x.m, x.index, x.result, x.sole = t, nil, t.index, condition.Undecided, sole
+	x.test, x.m, x.index, x.lines, x.result, x.sole = t, nil, t.index, nil, condition.Undecided, sole
 	e.undecided++
 	if x.index.Start(&x.arriving) {
 		e.progress(x, false)
@@ -181,7 +183,7 @@ func (e *leafTests) onlyPart(ev *jsonstream.Event) (stop bool) {
 // reading reports whether a test reads the current piece.
 func (e *leafTests) reading(x *textTest) bool {
 	x.shows = 0
-	return x.result == condition.Undecided && e.conds[x.test.cond].phase == waiting && (x.index == nil || x.index.Arrives())
+	return x.result == condition.Undecided && x.lines == nil && e.conds[x.test.cond].phase == waiting && (x.index == nil || x.index.Arrives())
 }
 
 // nextShown returns the test or watch with the first decision in the current piece.
@@ -276,6 +278,10 @@ func (e *leafTests) textEnd() {
 		}
 		if x.test.origin {
 			e.endOrigin(x)
+			continue
+		}
+		if x.lines != nil {
+			e.endLines(x)
 			continue
 		}
 		if x.m.JudgesSweeps() && !e.probing {

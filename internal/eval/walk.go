@@ -295,9 +295,12 @@ func (w *walker) startText(e *leafTests, p position, written typeSet) {
 			if e.conds[t.cond].phase != waiting {
 				continue
 			}
-			if t.index != nil {
+			switch {
+			case t.index != nil:
 				e.startIndex(t, sole)
-			} else {
+			case t.lines != nil:
+				e.startLines(t, sole)
+			default:
 				e.startTest(t, sole, p.optional)
 			}
 		case t.index != nil:

@@ -53,6 +53,7 @@ func Table() *condition.Table { return &table }
 var table = condition.Table{
 	Kinds:       rows,
 	Line:        func(v *condition.Value) condition.Line { return commandline.Of(v) },
+	CommandKeys: commandline.KeysOf,
 	AppendWords: commandline.AppendWords,
 	IsPatch:     patch.Readable,
 	Protect:     func(env condition.Env, files ...string) condition.Protected { return protected.New(env, files...) },

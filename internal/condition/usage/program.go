@@ -72,6 +72,10 @@ func (p *Program) Names(name string) bool {
 // exe is the suffix of programs that may be omitted.
 const exe = ".exe"
 
+// Keyed reports whether the word names programs only by its text without regard to the case of letters
+// in ASCII, its last component, and that without a suffix: it has no wildcards and no other letters.
+func (p *Program) Keyed() bool { return !p.Word.Glob && p.folded != nil }
+
 // keys returns the keys under which the names of the word's program are listed, in lower case. ok is
 // false if these are not all: the word has wildcards, or bytes beyond ASCII.
 func (p *Program) keys() (keys [3][]byte, ok bool) {
