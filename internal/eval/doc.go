@@ -19,7 +19,7 @@
 // one of its rules changed; its strictest and its weakest mode that are still possible determine
 // the verdict (verdict.go). Many rules on one parameter are one bundle, evaluated by package
 // [github.com/stopgate/stopgate/internal/condition/index] (bundle.go); lists on command lines are
-// evaluated once for each command (lanes.go).
+// evaluated once for each command (lanes.go, textcommand.go).
 //
 // Properties:
 //

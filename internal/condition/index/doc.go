@@ -11,6 +11,8 @@
 //	n, changed := x.Feed(&s, chunk) // up to the first byte that decides about a member
 //	x.End(&s, value, &hits)         // the conditions that the complete value satisfies
 //
+// [Lines] does the same for conditions on command lines, which are evaluated command by command.
+//
 // Literals of plain strings are in a tree, those of paths in a table in which the path is looked up
 // once, numbers in a map, ranges in sorted lists. All other conditions are evaluated one by one.
 //

@@ -30,7 +30,7 @@ func drawCommand(r *rand.Rand, restrictive bool) condition.Spec {
 		text := program() + words()
 		switch s.Kind {
 		case condition.Usage:
-			text += pick(r, "", " **", " * x", " [-f] **", " [-n *] main", " {a,b} **", " [ab]c x", " <command>", " -- x")
+			text += pick(r, "", " **", " * x", " [-f] **", " [-n *] main", " [-n main | -f] **", " {a,b} **", " [ab]c x", " <command>", " -- x")
 			if restrictive {
 				text += pick(r, "", " <system>")
 			}
