@@ -37,7 +37,7 @@ func lines(f frame.Frame) string {
 		b.WriteString(alike(v.Alike) + "\n")
 	}
 	if f.Values == nil {
-		fmt.Fprintf(&b, "    its arguments are still arriving, %s so far: until they are complete only a no is possible\n", f.Received)
+		fmt.Fprintf(&b, "    its arguments are still arriving, %s so far:\n    until they are complete only a no is possible\n", f.Received)
 	}
 	fmt.Fprintf(&b, "\nbecause   %s", f.Because)
 	if f.Rule != "" {

@@ -226,7 +226,7 @@ func TestGrantAtATerminal(t *testing.T) {
 	answered := s.proposes(t)
 	x := atTerminal(t, s, "approvals", "answer", "--policy", "p.toml", s.waiting(t))
 	code := x.sees(`a (\d{4}) 1 +run it, and do not ask again: this file: README\s+` +
-		`fs_create_file runs unasked for README, with any /content; its other values stay the same\s+` +
+		`fs_create_file runs unasked for README, with any /content; its\s+other values stay the same\s+` +
 		`a \d{4} 2 +run it, and do not ask again: exactly this\s+fs_create_file runs unasked with the same values\s+> `)[1]
 	x.types("a " + code + " 2")
 	x.sees("approved")

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/creack/pty"
 )
 
@@ -18,7 +19,7 @@ var looks = []struct {
 	plain   bool // no escapes at all
 	pale    bool // no colours
 }{
-	{60, nil, false, false}, {120, nil, false, false}, {200, nil, false, false},
+	{60, nil, false, false}, {80, nil, false, false}, {120, nil, false, false}, {200, nil, false, false},
 	{80, []string{"NO_COLOR=1"}, false, true}, {80, []string{"TERM=dumb"}, true, true},
 }
 
@@ -26,6 +27,9 @@ var colour = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 
 // policyText matches rules and lines of a file's difference, which stay whole: they can be copied.
 var policyText = regexp.MustCompile(`^ *\{ |^ *[ +-] {0,2}\S+.*(= |#)`)
+
+// valueText matches the values of a question, which stay whole.
+var valueText = regexp.MustCompile(`(?m)^ {4}\S.*$`)
 
 // plainly checks all that a command wrote to a terminal: without boxes where it is plain, and without escapes or colours.
 func plainly(t *testing.T, plain, pale bool, args []string, text string) {
@@ -38,7 +42,7 @@ func plainly(t *testing.T, plain, pale bool, args []string, text string) {
 	}
 }
 
-// What learn shows fits windows of 60 to 200 columns; rules and changes of files stay whole. It, approvals watch and the agent
+// What learn, approvals watch and the agent at its start show fits windows of 60 to 200 columns; rules, changes of files and values stay whole. They
 // have no colours where nobody wants them, and no escapes and boxes on a terminal that cannot draw.
 func TestConversationsAtTerminals(t *testing.T) {
 	for _, look := range looks {
@@ -69,9 +73,6 @@ func TestConversationsAtTerminals(t *testing.T) {
 			}
 		}
 		fitsWindow(t, int(look.columns), []string{"learn"}, strings.Join(lines, ""))
-		if !look.plain && !look.pale {
-			continue
-		}
 
 		api := newAPI(t)
 		watcher := &server{cmd: &exec.Cmd{Dir: api.cmd.Dir, Env: env(api.cmd.Env)}}
@@ -80,12 +81,25 @@ func TestConversationsAtTerminals(t *testing.T) {
 		answered := api.proposes(t)
 		x.sees("README")
 		x.sees("> ")
+		x.presses("?", `both\s+\?`)
+		x.presses("a", `this file: README`)
 		x.insists("r no", `Denied: `)
 		<-answered
 		x.cmd.Process.Signal(os.Interrupt)
 		_ = x.cmd.Wait()
 		<-x.read
 		plainly(t, look.plain, look.pale, []string{"approvals", "watch"}, x.all.String())
+		said := strings.ReplaceAll(x.all.String(), "\r\n", "\n")
+		fitsWindow(t, int(look.columns), []string{"approvals", "watch"}, valueText.ReplaceAllString(said, ""))
+		for _, part := range []string{
+			`a model \(session s\) wants to run fs_create_file`, `because a rule of the policy wants a person to look at it \(p\.toml:\d+\)`, `question [A-Z2-7]{26}, asked \d+ s ago, can be answered for \d+ min`,
+			`\[y\] run it once \[a\] always \[e\] edit \[n\] no \[r WHY\] no, and say why \[p\] print in full \[s\] later \[\?\] help`,
+			`fs_create_file runs unasked for README, with any /content; its other values stay the same`,
+		} {
+			if !regexp.MustCompile(part).MatchString(strings.Join(strings.Fields(said), " ")) {
+				t.Errorf("%d columns: %s is not in\n%s", look.columns, part, said)
+			}
+		}
 
 		home, base := agentHome(t, map[string]string{"script": writeScript})
 		s := sitDownBefore(t, look.columns, home, env(base), nil, "--script", "script", "--pace", "0")
@@ -101,5 +115,10 @@ func TestConversationsAtTerminals(t *testing.T) {
 		s.types("\x04")
 		s.ends(0)
 		plainly(t, look.plain, look.pale, []string{"agent"}, s.written())
+		greeting, _, _ := strings.Cut(strings.ReplaceAll(ansi.Strip(s.written()), "\r", ""), "leaves.")
+		fitsWindow(t, int(look.columns), []string{"agent"}, greeting)
+		if got := strings.Join(strings.Fields(greeting), " "); !strings.Contains(got, "no model is set up (--model NAME) Write what it shall do. ? explains, Ctrl-D") {
+			t.Errorf("%d columns: %q", look.columns, got)
+		}
 	}
 }

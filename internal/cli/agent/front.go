@@ -163,7 +163,8 @@ func (f *front) greeting(a *agent.Agent) []string {
 	default:
 		lines = append(lines, "Write what it shall do. ? explains, Ctrl-D leaves.")
 	}
-	return append(append(lines, f.recalled()...), "")
+	text := cli.Fit(f.terminal.File, strings.Join(append(lines, f.recalled()...), "\n"))
+	return append(strings.Split(text, "\n"), "")
 }
 
 // recalled returns the last message and response of a resumed conversation.

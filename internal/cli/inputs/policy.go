@@ -123,7 +123,7 @@ func (f *Policy) Find(talk io.Writer) (l Loaded, err error) {
 	if l.Tools, err = f.tools(l.Set); err != nil {
 		return l, err
 	}
-	l.Set.Say(talk)
+	l.Set.Say(cli.Fitting(talk))
 	return l, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -115,7 +116,11 @@ func newApprovalsShow(s cli.Streams) *cobra.Command {
 				}
 				text += "\n"
 			}
-			return format.Print(s.Out, e, text)
+			if *format == "json" {
+				return cli.WriteJSON(s.Out, e)
+			}
+			_, err = io.WriteString(asking{s.Out}, text)
+			return err
 		})
 	}
 	return cmd
@@ -159,7 +164,7 @@ being denied. Any number of people can watch; the first no wins.`,
 		ctx, stop := cli.Interruptible(cmd.Context())
 		defer stop()
 		return withQueue(cmd, &f, func(_ backend.Store, queue *approve.Queue) error {
-			at := terminal.Terminal{In: t.File, Out: t.File, By: cli.Operator(), Drain: t.Drain, Edit: func(ctx context.Context, text string) (string, error) {
+			at := terminal.Terminal{In: t.File, Out: asking{t.File}, By: cli.Operator(), Drain: t.Drain, Edit: func(ctx context.Context, text string) (string, error) {
 				return t.Edit(ctx, pretty(text))
 			}}
 			return at.Serve(ctx, queue)
@@ -228,15 +233,16 @@ func answerAt(ctx context.Context, t *tty.Terminal, queue *approve.Queue, e appr
 	if err != nil {
 		return e, err
 	}
-	fmt.Fprintf(t, "%s\n  y %s         run it, this once\n  n [REASON]     do not run it\n", terminal.Frame(e, time.Now(), true), code)
+	out := asking{t.File}
+	fmt.Fprintf(out, "%s\n  y %s         run it, this once\n  n [REASON]     do not run it\n", terminal.Frame(e, time.Now(), true), code)
 	if e.Complete {
-		fmt.Fprintf(t, "  e %s         change the arguments in an editor, then run that\n", code)
+		fmt.Fprintf(out, "  e %s         change the arguments in an editor, then run that\n", code)
 	}
 	offers := frame.Offers(e)
 	for i, o := range offers {
-		fmt.Fprintf(t, "  a %s %d       run it, and do not ask again: %s\n                 %s\n", code, i+1, o.Title, o.Sentence)
+		fmt.Fprintf(out, "  a %s %d       run it, and do not ask again: %s\n                 %s\n", code, i+1, o.Title, o.Sentence)
 		if o.Example != "" {
-			fmt.Fprintf(t, "                 for example %s\n", o.Example)
+			fmt.Fprintf(out, "                 for example %s\n", o.Example)
 		}
 	}
 	t.Drain() // before the prompt, so that no answer is lost
