@@ -3,6 +3,7 @@ package eval
 import (
 	"bytes"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -21,11 +22,14 @@ const (
 	maxSuspectedKey  = 64       // bytes of the key in key=value
 )
 
+// startsJSON are the first bytes of the JSON texts that may have strings.
+const startsJSON = `{["`
+
 // plausible returns the readings of a string: itself, the path of a URI, the value of key=value,
 // and the strings of a JSON text. A text of several lines, or longer than a path can be, is prose.
 func plausible(to []reading, text []byte, depth int) []reading {
 	line := bytes.TrimSpace(text)
-	if depth < maxSuspectedDeep && len(line) > 1 && len(line) <= maxSuspectedJSON && bytes.IndexByte([]byte(`{["`), line[0]) >= 0 {
+	if depth < maxSuspectedDeep && len(line) > 1 && len(line) <= maxSuspectedJSON && bytes.IndexByte([]byte(startsJSON), line[0]) >= 0 {
 		if v, err := jsonstream.Parse(line, jsonstream.Options{}); err == nil {
 			to = leavesOf(to, v, depth+1)
 		}
@@ -49,6 +53,22 @@ func plausible(to []reading, text []byte, depth int) []reading {
 		to = plausible(to, value, depth+1)
 	}
 	return to
+}
+
+// isProse reports whether the start of a string shows that plausible finds no reading of it: it
+// has several lines and is no JSON text. The rest of a long text need not be decoded then.
+func isProse(v jsonstream.Value) bool {
+	if len(v.Raw()) <= maxSuspectedText {
+		return false
+	}
+	for start := range v.TextParts(make([]byte, 0, 1024)) {
+		for len(start) > 0 && start[len(start)-1] >= utf8.RuneSelf {
+			start = start[:len(start)-1] // the part may end inside a space
+		}
+		line := bytes.TrimSpace(start)
+		return len(line) > 0 && bytes.IndexByte([]byte(startsJSON), line[0]) < 0 && bytes.ContainsAny(line, "\r\n")
+	}
+	return false
 }
 
 // pathsOf returns the possible paths in the part of a URI after its scheme: with and without an

@@ -170,7 +170,7 @@ func (g *grapher) suspect(s *shape, st walkState) {
 func (e *leafTests) suspected() {
 	list := e.suspects
 	e.suspects = list[:0]
-	if len(list) == 0 || e.probing || len(e.value.Raw()) > maxSuspectedRaw {
+	if len(list) == 0 || e.probing || len(e.value.Raw()) > maxSuspectedRaw || !e.decoded && isProse(e.value) {
 		return
 	}
 	for _, r := range plausible(nil, e.text(), 0) {

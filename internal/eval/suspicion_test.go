@@ -1,14 +1,19 @@
 package eval_test
 
 import (
+	"bytes"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/eval"
 	"github.com/stopgate/stopgate/internal/policy"
 	"github.com/stopgate/stopgate/internal/prove"
 	"github.com/stopgate/stopgate/internal/schema"
+	"github.com/stopgate/stopgate/internal/testkit/property"
+	"github.com/stopgate/stopgate/jsonstream"
 )
 
 const suspiciousGuards = `
@@ -108,6 +113,50 @@ func TestGuardsSuspectUndeclaredStrings(t *testing.T) {
 		}
 		if v := e.Close(stopgate.Ended); v.Mode != want {
 			t.Errorf("%.80s: %v %s, want %v", args, v.Mode, v.Code, want)
+		}
+	}
+}
+
+// Long strings are read as short ones are: one value with any space around it, also more than a path is
+// long, and a JSON text, but not several lines.
+func TestGuardsSuspectLongStrings(t *testing.T) {
+	p := suspicious(t, suspiciousGuards, nil)
+	binding := p.Bind(stopgate.Call{Tool: "read_file", Definition: &stopgate.ToolDefinition{Name: "read_file", Schema: []byte(suspiciousTool)}})
+	property.Check(t, func(t *rapid.T) {
+		spaces := func(label string) string {
+			return strings.Repeat(rapid.SampledFrom([]string{" ", "\n", "\t", "\r\n", "\u2028", "\u3000", " \n\u00a0"}).Draw(t, label), rapid.SampledFrom([]int{0, 1, 300, 1015, 1016, 1020, 3000}).Draw(t, label+" times"))
+		}
+		before, after := spaces("before"), spaces("after")
+		value := rapid.SampledFrom([]string{".env", `{"a":".env"}`, "[\"x\",\n\".env\"]", `"/home/u/.ssh/id_rsa"`, "code {\n.env", ".env\nmore", "# x\r.env", strings.Repeat("a/", 2040) + ".env"}).Draw(t, "value")
+		want := stopgate.Unattended
+		if value[0] == '{' || value[0] == '[' || value[0] == '"' || !strings.ContainsAny(value, "\r\n") {
+			want = stopgate.Deny
+		}
+		text := jsonstream.AppendQuote(nil, before+value+after)
+		if len(before+value+after) > 20<<10 { // the quote of no such text is beyond the limit
+			t.Fatalf("%d bytes", len(text))
+		}
+		if rapid.Bool().Draw(t, "long escapes") {
+			text = bytes.ReplaceAll(bytes.ReplaceAll(text, []byte(`\n`), []byte(`\u000a`)), []byte("."), []byte(`\u002e`))
+		}
+		e := binding.Evaluate()
+		e.Feed([]byte(`{"target_file":` + string(text) + "}"))
+		if v := e.Close(stopgate.Ended); v.Mode != want {
+			t.Errorf("%q times %d, %.40q, %q times %d: %v %s, want %v", before[:min(9, len(before))], len(before), value, after[:min(9, len(after))], len(after), v.Mode, v.Code, want)
+		}
+	})
+}
+
+// Nor does it matter inside which space the part of a string ends that is read first.
+func TestGuardsSuspectStringsWithManySpaces(t *testing.T) {
+	p := suspicious(t, suspiciousGuards, nil)
+	binding := p.Bind(stopgate.Call{Tool: "read_file", Definition: &stopgate.ToolDefinition{Name: "read_file", Schema: []byte(suspiciousTool)}})
+	for n := range 40 {
+		text := jsonstream.AppendQuote(nil, ".env"+strings.Repeat(" ", n)+strings.Repeat("\n\u3000\u2028\u3000\u00a0", 400))
+		e := binding.Evaluate()
+		e.Feed([]byte(`{"target_file":` + string(text) + "}"))
+		if v := e.Close(stopgate.Ended); v.Mode != stopgate.Deny {
+			t.Errorf("%d spaces: %v %s", n, v.Mode, v.Code)
 		}
 	}
 }
