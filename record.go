@@ -115,7 +115,7 @@ type Record struct {
 	Hash           string           `json:"hash"`
 
 	// Args is the argument text of ArgsHash, for recorders that keep arguments
-	// separately (S13). It is not part of the row.
+	// separately (S13). It is not part of the row. Recorders do not change it.
 	Args []byte `json:"-"`
 }
 

@@ -3,6 +3,7 @@ package gate
 import (
 	"bytes"
 	"encoding/hex"
+	"sync"
 	"time"
 
 	"github.com/stopgate/stopgate"
@@ -14,6 +15,7 @@ import (
 type arguments struct {
 	received int64     // bytes
 	raw      []byte    // as they came: in observe mode, for policies in Go, and for a recorder that keeps them
+	lent     bool      // raw is in the outcome
 	watches  bool      // session policies can deny the call by one argument
 	closing  bool      // Close has begun
 	ended    bool      // they came to their end
@@ -21,6 +23,7 @@ type arguments struct {
 
 	// Set by Close, and read only until the call is settled.
 	final []byte // the complete ones that would run; the evaluation's
+	own   []byte // a copy of final that is never changed, see copied
 	hash  string // SHA-256 in hex of the canonical text
 }
 
@@ -70,8 +73,22 @@ func (p *pending) consume(chunk []byte) {
 func (a *arguments) keep(chunk []byte, whole, recorded bool) {
 	a.received += int64(len(chunk))
 	if whole && a.received <= maxRaw || recorded && a.received <= maxKept {
+		if a.raw == nil {
+			a.raw = *rawBuffers.Get().(*[]byte)
+		}
 		a.raw = append(a.raw, chunk...)
 	}
+}
+
+// rawBuffers are those of the arguments as they came: most are not needed again.
+var rawBuffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// settle gives up the buffers of the arguments.
+func (a *arguments) settle() {
+	if raw := a.raw[:0]; !a.lent && 0 < cap(raw) && cap(raw) <= maxReused {
+		rawBuffers.Put(&raw)
+	}
+	a.final, a.own, a.raw = nil, nil, nil
 }
 
 // Close ends the arguments and returns the verdict of integrity, rules and session
@@ -125,6 +142,15 @@ func (a *arguments) released() []byte {
 	return bytes.Clone(a.final)
 }
 
+// copied returns a copy of the complete arguments that would run, for the row of the call, its result
+// and the texts of the session, which share it.
+func (a *arguments) copied() []byte {
+	if a.own == nil {
+		a.own = bytes.Clone(a.final)
+	}
+	return a.own
+}
+
 // releasedHash returns the hash of the canonical arguments that run: those that were judged,
 // unless a path was cleaned (K4).
 func (a *arguments) releasedHash(judged Evaluation) string {
@@ -143,7 +169,7 @@ func (a *arguments) releasedHash(judged Evaluation) string {
 // that was refused early were not judged to their end: they count if they are one value.
 func (a *arguments) forRow() (args []byte, hash string) {
 	if a.final != nil {
-		return bytes.Clone(a.final), a.hash
+		return a.copied(), a.hash
 	}
 	if !a.ended || int64(len(a.raw)) != a.received {
 		return nil, a.hash

@@ -10,12 +10,9 @@ import (
 	"github.com/stopgate/stopgate/internal/flow/kept"
 )
 
-// addCall adds the arguments of the released call: the model wrote them.
-func (p *pending) addCall(ctx context.Context, args []byte) {
-	c := p.g.current.Load().of(p.call.Session)
-	if !p.entersTexts(c) {
-		return
-	}
+// addCall adds the arguments of the released call, which nothing may change, to the texts that the
+// reader of a policy reads: the model wrote them.
+func (p *pending) addCall(ctx context.Context, c *compiled, args []byte) {
 	// A failure is reported, and later calls are in doubt.
 	err := p.g.texts.add(ctx, c, p.conversation(), false, []kept.Addition{{Call: &kept.Call{Tool: p.call.Tool, Args: args}}})
 	if errors.Is(err, ErrTextsUnsaved) && p.call.Surface == stopgate.SurfaceHook { // the process may end now

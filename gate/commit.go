@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"bytes"
 	"context"
 
 	"github.com/stopgate/stopgate"
@@ -215,14 +216,19 @@ func (c *commitment) finished(ctx context.Context) {
 	case !out.Enforced && out.Verdict.Code != stopgate.CodeCancelled:
 		out.Status = stopgate.Allowed
 		if p.args.received <= maxRaw {
-			out.Args = p.args.raw
+			out.Args, p.args.lent = p.args.raw, true
 		}
 	}
-	args := out.Args
+	under, added := p.g.current.Load().of(p.call.Session), []byte(nil)
+	if out.Args != nil && !c.texts && p.entersTexts(under) {
+		if added = p.args.own; !bytes.Equal(added, out.Args) {
+			added = bytes.Clone(out.Args) // which belong to the caller
+		}
+	}
 	c.settle()
 	p.mu.Unlock()
-	if args != nil && !c.texts {
-		p.addCall(ctx, args)
+	if added != nil {
+		p.addCall(ctx, under, added)
 	}
 	c.trace(ctx)
 	if c.denial.first {
@@ -237,7 +243,8 @@ func (c *commitment) settle() {
 		p.g.released.Put(p.id, c.awaitedResult())
 	}
 	p.verdicts.settle(p.args.received <= maxReused)
-	p.args.final, p.args.raw, p.sessions.releaseFacts = nil, nil, nil
+	p.args.settle()
+	p.sessions.releaseFacts = nil
 	p.stage = settled
 	if p.shared() {
 		p.turn.Leave(p.id)
@@ -248,5 +255,5 @@ func (c *commitment) settle() {
 // once, are enough to process the result.
 func (c *commitment) storeKnows() bool {
 	p, result := c.p, &c.result.verdict
-	return p.g.sessions.local && p.sessions.releaseFacts != nil && p.parent == "" && c.result.args == "" && result.Decided && result.Mode.Permissive()
+	return p.g.sessions.local && p.sessions.releaseFacts != nil && p.parent == "" && c.result.args == nil && result.Decided && result.Mode.Permissive()
 }

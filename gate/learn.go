@@ -112,10 +112,11 @@ func (g *Gate) notesOf(ctx context.Context, set *session.Set, v session.View, r 
 // arguments returns the arguments that ran: the gate's own copy, or those that the surface
 // repeats if their hash is that of the release. They are not valid if there are none.
 func (r *release) arguments(result *stopgate.Result, hash string) jsonstream.Value {
-	text, repeated := []byte(r.args), r.args == ""
+	text, repeated := r.args, r.args == nil
 	if repeated {
-		text = bytes.Clone(result.Args)
+		text = result.Args
 	}
+	text = bytes.Clone(text)
 	v, err := jsonstream.Parse(text, jsonstream.Options{MaxExponent: jsonstream.AnyExponent})
 	if err != nil {
 		return jsonstream.Value{}
@@ -129,8 +130,8 @@ func (r *release) arguments(result *stopgate.Result, hash string) jsonstream.Val
 // executed returns the arguments that ran, nil if they are not known: the gate's own copy, or those
 // that the surface repeats if their hash is that of the release.
 func (r *release) executed(result *stopgate.Result) []byte {
-	if r.args != "" {
-		return []byte(r.args)
+	if r.args != nil {
+		return bytes.Clone(r.args)
 	}
 	v, err := jsonstream.Parse(result.Args, jsonstream.Options{MaxExponent: jsonstream.AnyExponent})
 	if err != nil || len(result.Args) > maxResultArgs {

@@ -53,7 +53,7 @@ type release struct {
 	bundle  *stopgate.Bundle   // that it came in
 	hash    string             // of the canonical arguments
 	result  stopgate.Verdict   // of the result rules
-	args    string             // the arguments that ran, if an approver is asked about the result, a policy observes it or the texts need them
+	args    []byte             // the arguments that ran, if an approver is asked about the result, a policy observes it or the texts need them
 	observe bool
 }
 
@@ -83,7 +83,7 @@ func (c *commitment) awaitedResult() *release {
 // or a session policy observes the result.
 type resultVerdict struct {
 	verdict stopgate.Verdict
-	args    string
+	args    []byte
 }
 
 // resultRules asks the rules on results, which look at the arguments that ran (D25-42);
@@ -109,7 +109,7 @@ func (c *commitment) resultRules() {
 	m := r.verdict.Mode
 	if m == stopgate.Ask || m == stopgate.Edit || p.sessions.set.Observed(p.sessions.tool) && len(p.args.final) <= maxKept ||
 		p.under.reader != nil && len(p.args.final) <= maxResultArgs {
-		r.args = string(p.args.final)
+		r.args = p.args.copied()
 	}
 }
 

@@ -28,7 +28,7 @@ func (rel *release) review(ctx context.Context, g *Gate, r stopgate.Result) Deli
 		Result: contentHash(stopgate.Result{Data: r.Data}),
 	}
 	q := newQuestion(View{
-		Proposal: r.Proposal, Call: rel.call, Verdict: v, Args: rel.args, Complete: true, Result: string(r.Data), OfResult: true,
+		Proposal: r.Proposal, Call: rel.call, Verdict: v, Args: string(rel.args), Complete: true, Result: string(r.Data), OfResult: true,
 		Binding: b, Expires: asked.Add(g.limits.Approval),
 	})
 	note := func(event stopgate.AuditEvent, code stopgate.Code, a *stopgate.Approval) {

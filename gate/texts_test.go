@@ -95,6 +95,49 @@ func TestTexts(t *testing.T) {
 	}
 }
 
+// The arguments of an outcome belong to its caller: whatever it does with them changes neither the row nor
+// the texts of the session. In observe mode they are the arguments as they came, whose memory no other
+// call has.
+func TestReleasedArgumentsAreTheCallers(t *testing.T) {
+	for name, rules := range map[string]string{"enforced": readingRulesText, "observed": readingRulesText + "[gate]\nenforcement = \"observe\"\n"} {
+		t.Run(name, func(t *testing.T) {
+			rec := new(keeper)
+			p := &ports.Reading{Policy: compile(t, rules), Texts: &ports.Texts{Version: "1"}, Version: "h1", Keep: true}
+			g, err := gate.New(p, gate.WithRecorder(rec), gate.WithDenyMode(gate.DenyToolResult))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := g.AddTexts(ctx, ownerOf("s"), "", gate.Texts{List: []gate.Text{user("hello")}}); err != nil {
+				t.Fatal(err)
+			}
+			var outs []stopgate.Outcome
+			for range 3 {
+				outs = append(outs, calls(g, "s", "t"))
+			}
+			for i, out := range outs {
+				if string(out.Args) != `{"a":1}` {
+					t.Errorf("the arguments of call %d are %s", i, out.Args)
+				}
+				copy(out.Args, "xxxxxxx")
+			}
+			for _, out := range outs {
+				if _, err := g.Observe(ctx, stopgate.Result{Proposal: out.Proposal, Tool: "t", Session: "s", Principal: "p", Data: []byte("found"), Observed: true}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			calls(g, "s", "never")
+			if last := p.Last(); last != `user: hello, call t: {"a":1}`+strings.Repeat(`, result t of {"a":1}: found`, len(outs)) {
+				t.Error(last)
+			}
+			for _, r := range rec.Decisions() {
+				if string(r.Args) != `{"a":1}` {
+					t.Errorf("a row has the arguments %s", r.Args)
+				}
+			}
+		})
+	}
+}
+
 // A result of no released call has no tool, one that is withheld is no text, and one whose arguments
 // are not known is not that of a released call.
 func TestTextsOfResults(t *testing.T) {

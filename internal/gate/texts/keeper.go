@@ -108,7 +108,7 @@ func (k *Keeper) View(ctx context.Context, a Access) (v flow.View, at Position, 
 // has all texts of the conversation from its first one. After an error the texts of the
 // conversation may not be known.
 //
-// Calls, which change no view, wait for the next messages or results where no store has the texts: a
+// Add may keep the arguments of calls, which nothing may change. Calls, which change no view, wait for the next messages or results where no store has the texts: a
 // call is released without waiting for its index.
 func (k *Keeper) Add(ctx context.Context, a Access, whole bool, list []kept.Addition) error {
 	c := k.find(a.Of)

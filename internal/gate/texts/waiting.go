@@ -1,8 +1,6 @@
 package texts
 
 import (
-	"bytes"
-
 	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/internal/flow/kept"
 )
@@ -44,7 +42,7 @@ func (c *conversation) postpone(a Access, list []kept.Addition) bool {
 	}
 	for i := range list {
 		call := list[i].Call
-		c.waiting.calls = append(c.waiting.calls, kept.Call{Tool: call.Tool, Args: bytes.Clone(call.Args)})
+		c.waiting.calls = append(c.waiting.calls, *call)
 	}
 	c.waiting.size += size
 	c.added = true

@@ -32,13 +32,11 @@ func (p *process) entries(c flow.Conversation) string {
 }
 
 // A released call waits where no store has the texts, and is in the index before every text that is
-// read after it. Arguments that their owner changes after the release do not change it.
+// read after it.
 func TestCallsWaitForTheNextText(t *testing.T) {
 	p := newProcess(t, newLogs(), 1<<20)
 	p.must(p.say(guessed, true, "one"))
-	args := []byte(`{"a":1}`)
-	p.must(p.Add(t.Context(), p.access(guessed), false, []kept.Addition{{Call: &kept.Call{Tool: "t", Args: args}}}))
-	copy(args, "xxxxxxx")
+	p.must(p.call(guessed, `{"a":1}`))
 	p.must(p.call(guessed, `{"b":2}`))
 	if got := p.entries(guessed); got != "user: one" {
 		t.Errorf("a call was read with its release: %q", got)
