@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/stopgate/stopgate/jsonstream"
@@ -47,6 +48,18 @@ func (e Edits) AppendTo(dst, src []byte, from, to int) []byte {
 	}
 	dst, _ = jsonstream.Splice(dst, src[from:to], e)
 	return dst
+}
+
+// AppendBody is like AppendTo for the whole of a body. If dst is empty and the edits change nothing, it
+// returns the body itself.
+func (e Edits) AppendBody(dst, body []byte) []byte {
+	changes := func(edit jsonstream.Edit) bool {
+		return edit.End < edit.Start || edit.End > len(body) || !bytes.Equal(body[edit.Start:edit.End], edit.Text)
+	}
+	if len(dst) == 0 && !slices.ContainsFunc(e, changes) {
+		return body
+	}
+	return e.AppendTo(dst, body, 0, len(body))
 }
 
 // AppendFlushing is like AppendTo for the whole of src, and flushes long replacements.

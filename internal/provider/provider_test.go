@@ -202,6 +202,31 @@ func TestEdits(t *testing.T) {
 	}
 }
 
+// A body that no edit changes is not copied, and no other body is taken for one.
+func TestEditsOfABody(t *testing.T) {
+	body := []byte(`{"a":"same","b":2}`)
+	for _, c := range []struct {
+		name  string
+		dst   string
+		edits provider.Edits
+		want  string
+		same  bool
+	}{
+		{"none", "", nil, string(body), true},
+		{"the same text", "", provider.Edits{{Start: 5, End: 11, Text: []byte(`"same"`)}, {Start: 3, End: 3}}, string(body), true},
+		{"after other text", "<", provider.Edits{{Start: 5, End: 11, Text: []byte(`"same"`)}}, "<" + string(body), false},
+		{"another text of the same length", "", provider.Edits{{Start: 5, End: 11, Text: []byte(`"some"`)}}, `{"a":"some","b":2}`, false},
+		{"an insertion", "", provider.Edits{{Start: 5, End: 11, Text: []byte(`"same"`)}, {Start: 16, End: 16, Text: []byte("1")}}, `{"a":"same","b":12}`, false},
+		{"a removal", "", provider.Edits{{Start: 11, End: 17}}, `{"a":"same"}`, false},
+		{"a mistake", "", provider.Edits{{Start: 11, End: 99}}, "", false},
+	} {
+		got := c.edits.AppendBody([]byte(c.dst), body)
+		if same := len(got) > 0 && &got[0] == &body[0]; string(got) != c.want || same != c.same {
+			t.Errorf("%s: %s, the body itself: %t", c.name, got, same)
+		}
+	}
+}
+
 // Proves G1: a tool with an invalid name or one that is declared twice is unknown, and
 // calls to it are refused.
 func TestDeclareRefusesDuplicateNames(t *testing.T) {

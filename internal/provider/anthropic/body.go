@@ -111,8 +111,7 @@ func (b *body) Release(dst []byte, outcomes []provider.CallOutcome) ([]byte, err
 	if len(lines) == len(args) && b.reason.IsText("tool_use") {
 		edits.Replace(b.reason, []byte(`"end_turn"`))
 	}
-	text := b.doc.Text()
-	return edits.AppendTo(dst, text, 0, len(text)), nil
+	return edits.AppendBody(dst, b.doc.Text()), nil
 }
 
 // editContent replaces the upstream's arguments by the evaluated ones, writes the denial in

@@ -117,7 +117,7 @@ func (b *body) Release(dst []byte, outcomes []provider.CallOutcome) ([]byte, err
 	}
 	text := b.doc.Text()
 	if !b.array {
-		return edits.AppendTo(dst, text, 0, len(text)), nil
+		return edits.AppendBody(dst, text), nil
 	}
 	return edits.AppendTo(dst, text, len(listOpen), len(text)-len(listClose)), nil
 }

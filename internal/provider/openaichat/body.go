@@ -117,11 +117,7 @@ func (b *body) Release(dst []byte, outcomes []provider.CallOutcome) ([]byte, err
 		}
 	}
 	b.pending = 0
-	text := b.doc.Text()
-	if len(edits) == 0 && len(dst) == 0 {
-		return text, nil
-	}
-	return edits.AppendTo(dst, text, 0, len(text)), nil
+	return edits.AppendBody(dst, b.doc.Text()), nil
 }
 
 // settleChoice sets the outcomes of a choice's calls, and returns the text that replaces

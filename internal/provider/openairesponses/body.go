@@ -103,6 +103,5 @@ func (b *body) Release(dst []byte, outcomes []provider.CallOutcome) ([]byte, err
 	b.addReplaced(list, finalItems(b.doc.Root()))
 	var edits provider.Edits
 	b.editResponse(&edits, b.doc.Root(), at, list)
-	text := b.doc.Text()
-	return edits.AppendTo(dst, text, 0, len(text)), nil
+	return edits.AppendBody(dst, b.doc.Text()), nil
 }
