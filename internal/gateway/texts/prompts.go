@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"hash/maphash"
-	"slices"
-	"sync"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/jsonstream"
@@ -25,8 +23,16 @@ type prompt struct {
 	hash      uint64
 }
 
-func (k *Tracker) prompt(p stopgate.Principal, text []byte) prompt {
-	return prompt{p, maphash.Bytes(k.seed, bytes.TrimSpace(text))}
+// prompt returns the prompt of a text without space around it, as [jsonstream.AppendQuote] writes it
+// between the quotes: a released argument is hashed as it is written.
+func (k *Tracker) prompt(p stopgate.Principal, encoded []byte) prompt {
+	return prompt{p, maphash.Bytes(k.seed, encoded)}
+}
+
+// encode returns a text in this form.
+func encode(text []byte) []byte {
+	quoted := jsonstream.AppendQuote(make([]byte, 0, len(text)+len(text)/8+16), bytes.TrimSpace(text))
+	return quoted[1 : len(quoted)-1]
 }
 
 // written is the id of a message that a model wrote for a principal.
@@ -40,37 +46,87 @@ func writtenKey(p stopgate.Principal, text []byte) written {
 	return written{p, Key(sum[:len(Key{})])}
 }
 
-// buffers are those of strings that were decoded.
-var buffers = sync.Pool{New: func() any { return new([]byte) }}
-
-// maxBuffer is the length of a buffer that is kept.
-const maxBuffer = 1 << 20
-
 // Wrote takes the arguments of a released call. Of arguments that are not valid JSON, which are released
-// in observe mode, it takes the strings before the mistake.
+// in observe mode, it may take more than their strings.
 func (r *Report) Wrote(args []byte) {
 	if r == nil {
 		return
 	}
-	buffer := buffers.Get().(*[]byte)
-	text := slices.Grow((*buffer)[:0], len(args))
 	for at := bytes.IndexByte(args, '"'); at >= 0; at = bytes.IndexByte(args, '"') {
-		var n int
-		if text, n = jsonstream.AppendString(text[:0], args[at:]); n == 0 {
-			break
+		text := args[at:]
+		end := stringEnd(text)
+		if end < 0 {
+			return
 		}
-		args = args[at+n:]
-		if key := bytes.TrimLeft(args, " \t\r\n"); len(text) >= minPrompt && (len(key) == 0 || key[0] != ':') {
-			r.tracker.prompts.Put(r.tracker.prompt(r.Owner.Principal, text), struct{}{})
+		args = text[end:]
+		if key := bytes.TrimLeft(args, " \t\r\n"); end-2 < minPrompt || len(key) > 0 && key[0] == ':' {
+			continue
 		}
-	}
-	if *buffer = text; cap(text) <= maxBuffer {
-		buffers.Put(buffer)
+		if encoded, ok := encodedPrompt(text[:end]); ok {
+			r.tracker.prompts.Put(r.tracker.prompt(r.Owner.Principal, encoded), struct{}{})
+		}
 	}
 }
 
+// stringEnd returns the length of the JSON string at the start of text, -1 if it has no end.
+func stringEnd(text []byte) int {
+	for end := 1; ; {
+		n := bytes.IndexByte(text[end:], '"')
+		if n < 0 {
+			return -1
+		}
+		end += n + 1
+		backslashes := 0
+		for text[end-2-backslashes] == '\\' { // not beyond the first quote
+			backslashes++
+		}
+		if backslashes%2 == 0 {
+			return end
+		}
+	}
+}
+
+// encodedPrompt returns the form of a JSON string that is hashed, unless it is too short for a prompt.
+func encodedPrompt(quoted []byte) (encoded []byte, ok bool) {
+	inside := quoted[1 : len(quoted)-1]
+	if len(inside) >= 2*minPrompt && !bytes.Contains(inside, []byte(`\u`)) && !bytes.Contains(inside, []byte(`\/`)) {
+		return trimEncoded(inside), true // there is one way to write every other escape
+	}
+	text, n := jsonstream.AppendString(nil, quoted)
+	if n == 0 || len(text) < minPrompt {
+		return nil, false
+	}
+	return encode(text), true
+}
+
+// trimEncoded trims the space around a text that has only escapes of one letter.
+func trimEncoded(inside []byte) []byte {
+	for {
+		inside = bytes.TrimSpace(inside)
+		if len(inside) < 2 || inside[0] != '\\' || !isSpaceEscape(inside[1]) {
+			break
+		}
+		inside = inside[2:]
+	}
+	for {
+		inside = bytes.TrimSpace(inside)
+		end := len(inside)
+		if end < 2 || !isSpaceEscape(inside[end-1]) {
+			return inside
+		}
+		escape := bytes.TrimRight(inside[:end-1], `\`)
+		if (end-1-len(escape))%2 == 0 { // the letter itself
+			return inside
+		}
+		inside = inside[:end-2]
+	}
+}
+
+// isSpaceEscape reports whether an escape with this letter is a space.
+func isSpaceEscape(letter byte) bool { return bytes.IndexByte([]byte("nrtf"), letter) >= 0 }
+
 // IsPrompt reports whether a message in the role of the user repeats an argument of a released call.
 func (r *Report) IsPrompt(text []byte) bool {
-	_, ok := r.tracker.prompts.Get(r.tracker.prompt(r.Owner.Principal, text))
+	_, ok := r.tracker.prompts.Get(r.tracker.prompt(r.Owner.Principal, encode(text)))
 	return ok
 }

@@ -4,14 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/flow"
 	"github.com/stopgate/stopgate/gate"
 	"github.com/stopgate/stopgate/internal/gateway/texts"
+	"github.com/stopgate/stopgate/internal/testkit/property"
+	"github.com/stopgate/stopgate/jsonstream"
 	"github.com/stopgate/stopgate/session"
 )
 
@@ -317,6 +323,40 @@ func TestPrompts(t *testing.T) {
 	if _, other := add(t, to, r); other.IsPrompt([]byte("write to eve@evil.example")) {
 		t.Error("another principal knows the prompt")
 	}
+}
+
+// Whether a message repeats an argument does not depend on how the argument is written, nor on the space
+// around either.
+func TestPromptsOfEveryEncoding(t *testing.T) {
+	parts := []string{" ", "\n", "\t", "\r\n", "\f", "\v", "\u00a0", "\u2028", "\u3000", `\`, `"`, "n", "t", "/", "\x01", "é", "😀", "a word", "a longer text of it"}
+	text := rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(parts), 0, 10).Draw(t, "parts"), "")
+	})
+	property.Many(t, 20, func(rt *rapid.T) {
+		to := texts.New(&keeper{})
+		_, report := add(t, to, request(true, "a"))
+		var args []byte
+		written := map[string]bool{}
+		for i := range rapid.IntRange(1, 3).Draw(rt, "arguments") {
+			value := text.Draw(rt, "value")
+			if len(value) >= 12 {
+				written[strings.TrimSpace(value)] = true
+			}
+			quoted := string(jsonstream.AppendQuote(nil, value))
+			if rapid.Bool().Draw(rt, "long escapes") {
+				quoted = strings.NewReplacer(`\\`, `\\`, `\n`, `\u000a`, "/", `\/`, "é", `\u00E9`, "w", `\u0077`).Replace(quoted)
+			}
+			args = fmt.Appendf(args, `,"%s_%d":%s`, strings.Repeat("k", 20), i, quoted)
+		}
+		args[0] = '{'
+		report.Wrote(append(args, '}'))
+		_, other := add(t, to, request(false, "b"))
+		for _, message := range append(slices.Collect(maps.Keys(written)), text.Draw(rt, "message"), strings.Repeat("k", 20)+"_0") {
+			if got := other.IsPrompt([]byte(message)); got != written[strings.TrimSpace(message)] {
+				rt.Fatalf("%s: %q is a prompt: %t", args, message, got)
+			}
+		}
+	})
 }
 
 // A reference to a message of a model, which a response for the same principal had, hides no text;
