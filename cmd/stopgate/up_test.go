@@ -230,7 +230,7 @@ func TestUpCannotStart(t *testing.T) {
 		code int
 		want []string
 	}{
-		{"port taken", []string{"--policy", "p.toml", "--listen", taken.Addr().String()}, cli.ExitTrouble, []string{"stopgate: listen on " + taken.Addr().String(), "hint: choose another address with --listen"}},
+		{"port taken", []string{"--policy", "p.toml", "--listen", taken.Addr().String()}, cli.ExitTrouble, []string{"stopgate: listen on " + taken.Addr().String(), "hint: choose another address with --listen", "or another stopgate"}},
 		{"broken policy", []string{"--policy", "broken.toml"}, cli.ExitMistakes, []string{"broken.toml:2:1: error SG0103"}},
 		{"broken setting", []string{"--policy", "setting.toml"}, cli.ExitMistakes, []string{"setting.toml:3:10: error SG0104"}},
 		{"variable not set", []string{"--policy", "key.toml"}, cli.ExitMistakes, []string{"NO_SUCH_VARIABLE is not set"}},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/stopgate/stopgate/internal/config"
@@ -120,8 +121,9 @@ func wantsJSON(cmd *cobra.Command) bool {
 
 // ListenError adds a remedy to an error of listening on an address.
 func ListenError(addr string, err error) error {
-	return Hinted(
-		fmt.Errorf("listen on %s: %w", addr, err),
-		"choose another address with --listen, for example --listen 127.0.0.1:0 for a free port",
-	)
+	hint := "choose another address with --listen, for example --listen 127.0.0.1:0 for a free port"
+	if errors.Is(err, syscall.EADDRINUSE) {
+		hint += "; another program listens there, or another stopgate"
+	}
+	return Hinted(fmt.Errorf("listen on %s: %w", addr, err), hint)
 }

@@ -238,7 +238,11 @@ func (a starting) do(cmd *cobra.Command, d decided) error {
 		a.doctor(cmd, p)
 	}
 	if !a.json {
-		fmt.Fprintln(a.Err, "\nnext: start your agent here as always. Undo all of this: stopgate stop")
+		next := "start your agent here as always"
+		if len(a.found) == 0 || !c.has(partHooks) && !c.has(partServers) {
+			next = "put the gate into an agent with stopgate install, or start one that has it: stopgate agent"
+		}
+		fmt.Fprintf(a.Err, "\nnext: %s. Undo all of this: stopgate stop\n", next)
 	}
 	return nil
 }

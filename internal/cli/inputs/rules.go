@@ -154,7 +154,7 @@ func RulesNamed(files []string, word string) (found []Rule, err error) {
 	case len(near) > 0:
 		return nil, cli.Usagef("no rule begins at %s: rules of this file are at the lines %s", visible.Text(word), visible.Elide(strings.Trim(fmt.Sprint(near), "[]"), 120))
 	case at:
-		return nil, cli.Usagef("no rule of the policy here is at %s: write FILE:LINE as stopgate log does, or name its file with --policy", visible.Text(word))
+		return nil, cli.Usagef("no rule of the policy here is at %s: name its file with --policy, or the rule by its id, which stopgate log show prints", visible.Text(word))
 	}
 	return nil, cli.Usagef("no rule of the policy here has the id %s: write an id, its first six digits, or FILE:LINE", visible.Text(word))
 }

@@ -80,8 +80,27 @@ func File(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return "", fmt.Errorf("make the state directory: %w", err)
+	if err := makeDir(path); err != nil {
+		return "", err
 	}
 	return path, nil
+}
+
+// makeDir makes the directory of a file in the state directory.
+func makeDir(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return dirError{fmt.Errorf("make the state directory: %w", err)}
+	}
+	return nil
+}
+
+// dirError is the error of a state directory that cannot be made.
+type dirError struct{ error }
+
+// Unwrap returns the cause.
+func (e dirError) Unwrap() error { return e.error }
+
+// Hint names the ways to another directory.
+func (dirError) Hint() string {
+	return "make it writable, set XDG_STATE_HOME to another directory, or name the store with --store sqlite:PATH where the command takes it"
 }

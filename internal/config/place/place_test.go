@@ -2,7 +2,10 @@ package place_test
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -62,5 +65,22 @@ func TestOf(t *testing.T) {
 	}
 	if _, err := settings("[audit]\nrows_days = -1\n", place.Flags{}); !errors.As(err, new(config.MistakesError)) {
 		t.Errorf("less than nothing: %v", err)
+	}
+}
+
+// A state directory that cannot be made is an error that names the ways to another one.
+func TestNoStateDirectory(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("XDG_STATE_HOME", file)
+	_, err := place.File("x")
+	_, opened := place.Settings{Store: filepath.Join(file, "stopgate", "s.db")}.Open(t.Context())
+	for _, err := range []error{err, opened} {
+		var hinted interface{ Hint() string }
+		if !errors.As(err, &hinted) || !strings.Contains(hinted.Hint(), "XDG_STATE_HOME") || !errors.Is(err, syscall.ENOTDIR) {
+			t.Errorf("%v", err)
+		}
 	}
 }

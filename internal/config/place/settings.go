@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"reflect"
 	"time"
 
@@ -121,8 +120,8 @@ func (s Settings) Same(other Settings) bool {
 // Open opens the store for writing.
 func (s Settings) Open(ctx context.Context) (backend.Store, error) {
 	if location.IsFile(s.Store) {
-		if err := os.MkdirAll(filepath.Dir(s.Store), 0o700); err != nil {
-			return nil, fmt.Errorf("make the state directory: %w", err)
+		if err := makeDir(s.Store); err != nil {
+			return nil, err
 		}
 	}
 	if s.open != nil {

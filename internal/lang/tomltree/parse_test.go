@@ -162,6 +162,7 @@ func TestMistakes(t *testing.T) {
 		{"colon", "a: 1", "1:2 SG0101 expected '=' after key (TOML writes `key = value`)"},
 		{"escape", "a = \"^git\\s\"", "1:10 SG0101 invalid escape character U+0073 's' (in single quotes a backslash is a backslash: `pattern = '^git\\s+push'`)"},
 		{"curly quotes", "a = \u201cask\u201d", "1:5 SG0101 unexpected character U+00E2 'â' at start of value (write straight quotes: `\"ask\"`)"},
+		{"UTF-16", "\xff\xfea\x00", "1:1 SG0101 invalid character at start of key: U+00FF 'ÿ' (this is UTF-16: save the file as UTF-8)"},
 		{"byte order mark", "\uFEFFa = 1", "1:1 SG0101 invalid character at start of key: U+00EF 'ï' (this is a byte order mark: save the file as UTF-8 without one)"},
 		{"not UTF-8", "a = \"\xff\"", "1:6 SG0101 invalid UTF-8 character in basic string"},
 		{"twice", "a = 1\n[t]\nx = 1\nx = 2\n[t]\n", "4:1 SG0102 `x` is already written (3:1)\n5:2 SG0102 `t` is already written (2:2)"},

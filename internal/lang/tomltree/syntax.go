@@ -104,6 +104,8 @@ func (r *reader) syntaxHint(at int) string {
 	switch {
 	case bytes.HasPrefix(text[at:], []byte("\uFEFF")):
 		return "this is a byte order mark: save the file as UTF-8 without one"
+	case at == 0 && (bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff"))):
+		return "this is UTF-16: save the file as UTF-8"
 	case text[at] == '*' && bytes.HasPrefix(line, []byte("[")):
 		return "TOML wants quotes: `" + string(bytes.Replace(line, []byte("*"), []byte(`"*"`), 1)) + "`"
 	case text[at] == ':':

@@ -48,7 +48,10 @@ func (db *DB) prepare(ctx context.Context, components []Component) error {
 			return openError(err)
 		}
 	}
-	return db.conn.migrate(ctx, components)
+	if err = db.conn.migrate(ctx, components); code(err)&0xff == lib.SQLITE_IOERR {
+		return openError(err)
+	}
+	return err
 }
 
 // compare reports whether all components are up to date.

@@ -78,7 +78,7 @@ func Open(ctx context.Context, location string, components ...Component) (*DB, e
 	}
 	if err := db.prepare(ctx); err != nil {
 		db.pool.Close()
-		return nil, fmt.Errorf("postgres: open %s: %w", db.name, err)
+		return nil, fmt.Errorf("postgres: open %s: %w", db.name, reachable(err))
 	}
 	db.w.db = db
 	db.addPartitions(ctx)
