@@ -22,13 +22,13 @@ const maxWord = 64
 // separators in a row, so that no option, no absolute path and no ".." is one.
 func alike(arg string, values []value) (term, bool) {
 	if !slices.ContainsFunc(values, func(v value) bool { return v.is != jsonstream.Number || strings.HasPrefix(v.json, "-") }) {
-		return term{arg, "minimum = 0", "any number in " + arg}, true
+		return term{arg: arg, condition: "minimum = 0", sentence: "any number in " + arg}, true
 	}
 	found, ok := separators(values)
 	if !ok {
 		return term{}, false
 	}
-	return term{arg, "pattern = " + tomltree.Quote("^"+wordPattern(found)+"$"), fmt.Sprintf("any word%s in %s", with(found), arg)}, true
+	return term{arg: arg, condition: "pattern = " + tomltree.Quote("^"+wordPattern(found)+"$"), sentence: fmt.Sprintf("any word%s in %s", with(found), arg)}, true
 }
 
 // separators returns the separators of words, false if one of the values is none.

@@ -30,11 +30,11 @@ func (r *Result) Change(p Proposal, text []byte) (amend.Change, error) {
 		if e.Verdict().Mode == stopgate.Unattended {
 			continue
 		}
-		at, _, ok := j.asks(e)
+		q, ok := j.asks(e)
 		if !ok {
 			return amend.Change{}, fmt.Errorf("%s: no rule answers this question", u.of.row.Record.ID)
 		}
-		return amend.Before(j.policy.Name, text, p.Tool, p.Rule, at)
+		return amend.Before(j.policy.Name, text, p.Tool, p.Rule, q.at)
 	}
 	return amend.Change{}, ErrAnswered
 }

@@ -99,7 +99,7 @@ func lineOf(words []string) string {
 var selectors = map[string][]string{
 	"cargo":  {"build", "check", "clippy", "doc", "fmt", "test"},
 	"dotnet": {"build", "test"},
-	"git":    {"add", "branch", "commit", "stash", "switch"},
+	"git":    {"add", "branch", "commit", "switch"},
 	"go":     {"build", "test", "vet"},
 	"jest":   nil, "mypy": nil, "pytest": nil, "pyright": nil, "rspec": nil, "ruff": {"check", "format"}, "swift": {"build", "test"}, "tsc": nil, "vitest": nil,
 	"mkdir": nil, "touch": nil,
@@ -110,7 +110,7 @@ var messages = []string{"-m", "--message"}
 
 // commandDrafts drafts rules for simple commands of one program.
 func (f *family) commandDrafts(units []unit) (drafts []draft) {
-	if f.width == wide && !units[0].wanted {
+	if f.width == wide && (!units[0].wanted || units[0].general) {
 		var rest []unit
 		for _, g := range group(units, skeleton) {
 			if t, ok := alikeCommands(g); ok {
@@ -152,6 +152,9 @@ func (u *unit) commandLeaf() *leaf {
 
 func (u *unit) command() value { return u.commandLeaf().values[0] }
 
+// here begins paths of the working directory, such as packages of Go.
+const here = "./"
+
 // skeleton is a command with its selecting word, or the text of a message, left out: units with the same
 // skeleton differ in that word only. It is the command itself if nothing may differ.
 func skeleton(u *unit) string {
@@ -161,7 +164,7 @@ func skeleton(u *unit) string {
 	}
 	rest := slices.Clone(u.words)
 	rest[at] = ""
-	return fmt.Sprintf("%t %q", message, rest)
+	return fmt.Sprintf("%t %t %q", message, strings.HasPrefix(u.words[at], here), rest)
 }
 
 // hole is the index of the word of a command that may differ, and whether it is a message; -1 for none.
@@ -176,7 +179,7 @@ func hole(words []string) (at int, message bool) {
 		}
 	}
 	last := len(words) - 1
-	if words[0] == "git" && words[1] == "commit" || !wordLike().MatchString(words[last]) {
+	if words[0] == "git" && words[1] == "commit" || !wordLike().MatchString(strings.TrimPrefix(words[last], here)) {
 		return -1, false
 	}
 	if strings.HasPrefix(words[last-1], "-") && words[last-1] != "--" && last-1 > 0 && !flagOnly(words[last-1]) {
@@ -198,7 +201,7 @@ func alikeCommands(units []unit) ([]term, bool) {
 	}
 	var values []value
 	for i := range units {
-		if v := (value{is: jsonstream.String, text: units[i].words[at]}); !slices.Contains(values, v) {
+		if v := (value{is: jsonstream.String, text: strings.TrimPrefix(units[i].words[at], here)}); !slices.Contains(values, v) {
 			values = append(values, v)
 		}
 	}
@@ -224,6 +227,9 @@ func alikeCommands(units []unit) ([]term, bool) {
 		words[i] = regexp.QuoteMeta(words[i])
 	}
 	words[at] = wordPattern(found)
+	if strings.HasPrefix(units[0].words[at], here) { // of all, see skeleton
+		words[at] = regexp.QuoteMeta(here) + words[at]
+	}
 	return []term{usage, {arg: arg, condition: "pattern = " + tomltree.Quote("^"+strings.Join(words, " ")+"$")}}, true
 }
 

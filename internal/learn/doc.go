@@ -23,9 +23,8 @@
 //
 //   - Under the policy with a proposal, every call that it covers runs unasked, no call of the rows that was
 //     refused runs unasked, and every verdict that is stricter than ask stays.
-//   - Only catch-all questions are generalised: a rule that asks under a condition is a question that
-//     somebody wanted. Its calls are learned exactly. A rule of a pack without a reason counts as the end of
-//     its list, also under a condition.
+//   - Only catch-all questions are generalised: a rule that asks under a condition, and for another
+//     reason than the end of its list, is a question that somebody wanted. Its calls are learned exactly.
 //   - Calls that touch what other tools, guards, session policies or the floors ask about are not learned.
 //   - No value that looks like a secret is in a proposal.
 //   - Every proposal is judged by the evaluator itself: texts of rules decide nothing here.

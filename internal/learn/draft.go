@@ -26,6 +26,7 @@ type term struct {
 	arg       string
 	condition string // as a rule writes it: const = "x"; "" leaves the parameter open
 	sentence  string // the values, for people
+	by        []unit // the approvals that it rests on with [family.kin], nil if those of the draft are enough
 }
 
 // draft is a rule before it is judged.
@@ -35,6 +36,16 @@ type draft struct {
 	width width
 	terms []term
 	units []unit
+	by    []unit // see [draft.evidence]
+}
+
+// evidence are the approvals that support a draft: those of its units, and of their kin if each condition rests on
+// them.
+func (d *draft) evidence() []unit {
+	if d.by != nil {
+		return d.by
+	}
+	return d.units
 }
 
 // width selects how far drafts go.

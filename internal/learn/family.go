@@ -16,6 +16,8 @@ type family struct {
 	free   []string // parameters that stay open in every rule
 	// varying are the parameters that the tool's row in the table of known tools lets vary.
 	varying []string
+	// pool are all approved calls of the tool, without the parameters that stay open.
+	pool []unit
 }
 
 // varies reports whether other words in a parameter are the same action, as the table of known tools has it.
@@ -43,6 +45,11 @@ func (f *family) without(units []unit) []unit {
 			f.free = append(f.free, arg)
 		}
 	}
+	return f.closed(units)
+}
+
+// closed returns units without the parameters that stay open.
+func (f *family) closed(units []unit) []unit {
 	list := slices.Clone(units)
 	for i := range list {
 		list[i].leaves = slices.DeleteFunc(slices.Clone(list[i].leaves), func(l leaf) bool { return slices.Contains(f.free, l.arg) })
@@ -196,7 +203,19 @@ func address(text string) bool {
 
 // like reports whether the values are words or numbers of one kind that support permits to go on.
 func (f *family) like(units []unit, arg string, kind schema.Annotation, values []value) (term, bool) {
-	if f.width <= exact || f.effect != looks && !f.varies(arg, kind) || !f.enough(units, len(values)) {
+	if f.width <= exact {
+		return term{}, false
+	}
+	if f.varies(arg, kind) {
+		// The table has it that other words are the same action: the approvals show that it comes again.
+		by := f.varyingKin(units)
+		if !supportOf(by).looking(different(by, arg)) {
+			return term{}, false
+		}
+		t, ok := alike(arg, values)
+		return t.with(units, by), ok
+	}
+	if f.effect != looks || !f.enough(units, len(values)) {
 		return term{}, false
 	}
 	return alike(arg, values)
@@ -219,7 +238,8 @@ func (f *family) finish(units []unit, terms []term, drafts *[]draft) {
 			d.how = Tool
 		}
 	}
-	if !supportOf(units).exact() {
+	d.by = f.restsOn(units, all)
+	if !supportOf(d.evidence()).exact() {
 		return
 	}
 	*drafts = append(*drafts, d)

@@ -50,7 +50,7 @@ func call(session, tool string, args any) approved.Call {
 	return approved.Call{Session: session, Tool: tool, Args: text}
 }
 
-type object = map[string]any
+type object map[string]any
 
 // record passes calls through a gate.
 func record(t testing.TB, p learn.Policy, calls []approved.Call) []learn.Row {
@@ -110,6 +110,20 @@ func TestProposals(t *testing.T) {
 		{"no options in their place", []approved.Call{call("a", "cargo_test", object{"package": "core"}), call("b", "cargo_test", object{"package": "--all"}), call("c", "cargo_test", object{"package": "web"})}, nil},
 		{"no other parameter", []approved.Call{call("a", "cargo_update", object{"package": "core"}), call("b", "cargo_update", object{"package": "cli"}), call("c", "cargo_update", object{"package": "web"})}, nil},
 		{"nor the directory of a path", []approved.Call{call("a", "cargo_test", object{"package": "core", "path": "x/a"}), call("b", "cargo_test", object{"package": "cli", "path": "x/b"}), call("c", "cargo_test", object{"package": "web", "path": "x/c"})}, nil},
+		{"without a parameter that may vary", []approved.Call{call("a", "cargo_test", object{}), call("b", "cargo_test", object{"package": "core"}), call("c", "cargo_test", object{"package": "core"})},
+			[]string{`cargo_test exactly this: { arg = "/package", present = false, mode = "unattended" }`, `cargo_test same tool: { arg = "/package", pattern = "^[A-Za-z0-9_]{1,64}$", mode = "unattended" }`}},
+		{"in one session", []approved.Call{call("a", "cargo_test", object{}), call("a", "cargo_test", object{"package": "core"}), call("a", "cargo_test", object{"package": "cli"})}, nil},
+		{"without one that may not", []approved.Call{call("a", "cargo_update", object{}), call("b", "cargo_update", object{"package": "core"}), call("c", "cargo_update", object{"package": "cli"})}, nil},
+		{"another value in one that may not", []approved.Call{call("a", "cargo_test", object{"path": "x"}), call("b", "cargo_test", object{"package": "core", "path": "y"}), call("c", "cargo_test", object{"package": "cli", "path": "z"})}, nil},
+		{"files in another parameter", []approved.Call{
+			call("a", "fs_modify_file", object{"path": "lib/a.go"}), call("b", "fs_modify_file", object{"path": "lib/b.go"}), call("c", "fs_modify_file", object{"patterns": []object{{"old": "a", "paths": []string{"lib/c.go"}}}})},
+			[]string{`fs_modify_file same directory: { all = [{ arg = "/path", prefix = "lib" }, { arg = "/patterns/paths", present = false }], mode = "unattended" }`,
+				`fs_modify_file same directory: { all = [{ arg = "/patterns/paths", prefix = "lib" }, { arg = "/path", present = false }], mode = "unattended" }`}},
+		{"files in two parameters", []approved.Call{
+			call("a", "fs_modify_file", object{"path": "lib/a.go"}), call("b", "fs_modify_file", object{"path": "lib/b.go"}), call("c", "fs_modify_file", object{"path": "lib/c.go", "patterns": []object{{"old": "a", "paths": []string{"lib/c.go"}}}})}, nil},
+		{"files in another directory", []approved.Call{
+			call("a", "fs_modify_file", object{"path": "lib/a.go"}), call("b", "fs_modify_file", object{"path": "lib/b.go"}), call("c", "fs_modify_file", object{"patterns": []object{{"old": "a", "paths": []string{"web/c.go"}}}})}, nil},
+		{"files in another parameter of an unknown tool", []approved.Call{call("a", "edit_doc", object{"path": "lib/a.go"}), call("b", "edit_doc", object{"path": "lib/b.go"}), call("c", "edit_doc", object{"files": []string{"lib/c.go"}})}, nil},
 		{"what is written may vary, where it is written does not", []approved.Call{
 			call("a", "fs_modify_file", object{"path": "lib/a.go", "string_to_replace": "a", "new_string": "b"}), call("b", "fs_modify_file", object{"path": "lib/b.go", "patterns": []object{{"old": "a", "new": "b"}}}),
 			call("c", "fs_modify_file", object{"path": "lib/c.go", "string_to_replace": "c", "new_string": "d", "replace_using_regex": true})},
@@ -128,6 +142,67 @@ func TestProposals(t *testing.T) {
 			r := proposed(t, p, record(t, p, approved.Spread(test.calls)), learn.Options{})
 			if got := rules(r); !slices.Equal(got, test.want) {
 				t.Errorf("%s\nwant %s\n%+v", strings.Join(got, "\n"), strings.Join(test.want, "\n"), r.Counts)
+			}
+		})
+	}
+}
+
+// Questions of the pack for coding agents are general: a command that runs, tests or commits what is written may have
+// other operands of the same form, and no other option. What publishes, throws work away or is a program is learned
+// exactly.
+func TestCommandsOfPacks(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		commands []string // each in a session of its own
+		want     []string
+	}{
+		{"packages of Go", []string{"go test ./a", "go test ./b/c", "go test ./b"},
+			[]string{`Bash same subcommand: { all = [{ arg = "/command", usage = "go test *" }, { arg = "/command", pattern = '^go test \./[A-Za-z0-9_]{1,64}(?:[/][A-Za-z0-9_]{1,64}){0,8}$' }], mode = "unattended" }`}},
+		{"two forms", []string{"go test ./a", "go test b", "go test ./c"}, nil},
+		{"all below", []string{"go test ./a/...", "go test ./b/...", "go test ./..."}, nil},
+		{"with an option", []string{"go test -race ./a", "go test ./b", "go test ./c"}, nil},
+		{"messages", []string{"git commit -m 'fix: a'", "git commit -m 'fix: b'", "git commit -m c"},
+			[]string{`Bash same subcommand: { arg = "/command", usage = "git commit [-m *]", mode = "unattended" }`}},
+		{"what a stash does", []string{"git stash pop", "git stash apply", "git stash clear"}, nil},
+		{"what publishes", []string{"git push origin a", "git push origin b", "git push origin c"}, nil},
+		{"targets", []string{"make a", "make b", "make c"}, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var calls []approved.Call
+			for i, c := range test.commands {
+				calls = append(calls, call(fmt.Sprint("s", i), "Bash", object{"command": c}))
+			}
+			p := coding(t)
+			r := proposed(t, p, record(t, p, approved.Spread(calls)), learn.Options{})
+			if got := rules(r); !slices.Equal(got, test.want) {
+				t.Errorf("%q, want %q", got, test.want)
+			}
+			if _, err := r.Apply(r.Proposals); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// A rule with a condition asks a question of its own, of which only the exact calls are learned, unless it asks for the
+// reason for which the end of its list asks.
+func TestQuestionsOfTheEnd(t *testing.T) {
+	for _, test := range []struct {
+		name, reason, end string
+		want              []string
+	}{
+		{"the same reason", `, reason = "read what changes"`, `, reason = "read what changes"`,
+			[]string{`edit_file same directory: { all = [{ arg = "/force", const = "yes" }, { arg = "/path", prefix = "lib" }], mode = "unattended" }`}},
+		{"another reason", `, reason = "this overwrites"`, `, reason = "read what changes"`, nil},
+		{"no reason", ``, `, reason = "read what changes"`, nil},
+		{"no reason at all", ``, ``, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p := policyOf("version = 1\n[tools.edit_file.parameters]\npath = { type = \"path\" }\nforce = { type = \"string\" }\n[tools.edit_file.policy]\nrun = [\n  { arg = \"/force\", present = true, mode = \"ask\"" + test.reason + " },\n  { mode = \"ask\"" + test.end + " },\n]\n")
+			r := proposed(t, p, record(t, p, approved.Spread([]approved.Call{
+				call("a", "edit_file", object{"path": "lib/a.go", "force": "yes"}), call("b", "edit_file", object{"path": "lib/b.go", "force": "yes"}), call("c", "edit_file", object{"path": "lib/c.go", "force": "yes"})})), learn.Options{})
+			if got := rules(r); !slices.Equal(got, test.want) {
+				t.Errorf("%q, want %q", got, test.want)
 			}
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/cli/amend"
 	"github.com/stopgate/stopgate/internal/eval"
+	"github.com/stopgate/stopgate/internal/lang/syntax"
 	"github.com/stopgate/stopgate/internal/policy"
 )
 
@@ -97,28 +98,47 @@ func (j *judge) mode(call stopgate.Call, args []byte) stopgate.Mode {
 	return m
 }
 
-// asks returns the position of the rule that asks about a call in the list of the file, and whether somebody
-// wanted the question: the rule has a condition, and in a pack a reason. It is not ok if something else than a rule of the file asks, which no rule of it can change.
-func (j *judge) asks(e *eval.Evaluation) (at int, wanted, ok bool) {
+// asks returns the question about a call. It is not ok if something else than a rule of the file asks, which no rule
+// of it can change.
+func (j *judge) asks(e *eval.Evaluation) (q question, ok bool) {
 	v := e.Verdict()
 	if v.Mode != stopgate.Ask || v.Layer != stopgate.LayerRules || len(v.Floors) > 0 {
-		return 0, false, false
+		return q, false
 	}
 	if v.Rule == nil {
-		return amend.End, false, v.Code == stopgate.CodeNoRuleMatched
+		return question{at: amend.End}, v.Code == stopgate.CodeNoRuleMatched
 	}
-	pack := strings.HasPrefix(v.Rule.File, "pack:")
-	if v.Rule.File != j.policy.Name && !pack {
-		return 0, false, false
+	q = question{at: v.Rule.Index, wanted: true, general: strings.HasPrefix(v.Rule.File, "pack:")}
+	if v.Rule.File != j.policy.Name && !q.general {
+		return q, false
 	}
-	if pack && v.Public == stopgate.CodeRuleMatched.Public() {
-		return v.Rule.Index, false, true
-	}
-	wanted = true
 	for _, l := range e.Explain().Lists {
-		if l.Named && v.Rule.Index < len(l.Rules) {
-			wanted = len(l.Rules[v.Rule.Index].Conditions) > 0
+		if rules := j.rules(&l); l.Named && v.Rule.Index < len(rules) {
+			q.wanted = ofItsOwn(rules, v.Rule.Index)
 		}
 	}
-	return v.Rule.Index, wanted, true
+	return q, true
+}
+
+// rules returns the rules of an explained list, nil if they are not known.
+func (j *judge) rules(l *eval.ListExplanation) []*syntax.Rule {
+	for _, layer := range j.program.Layers() {
+		if layer.File.Name != l.File {
+			continue
+		}
+		for _, t := range layer.File.Tools {
+			if t.Name == l.Table && t.Run != nil && len(t.Run.Rules) == len(l.Rules) {
+				return t.Run.Rules
+			}
+		}
+	}
+	return nil
+}
+
+// ofItsOwn reports whether a rule asks a question of its own, and not that of the end of its list: it has a
+// condition, and does not give the reason for which the catch-all asks.
+func ofItsOwn(rules []*syntax.Rule, at int) bool {
+	r, end := rules[at], rules[len(rules)-1]
+	same := r.Reason != "" && r.Reason == end.Reason && end.Mode == stopgate.Ask && len(end.Conditions) == 0
+	return len(r.Conditions) > 0 && !same
 }

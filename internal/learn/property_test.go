@@ -27,7 +27,7 @@ func drawn(t *rapid.T) (calls []approved.Call) {
 	n := rapid.IntRange(1, 40).Draw(t, "calls")
 	for i := range n {
 		c := approved.Call{Session: fmt.Sprint("s", rapid.IntRange(0, 4).Draw(t, "session")), No: rapid.IntRange(0, 9).Draw(t, "no") == 0}
-		switch rapid.IntRange(0, 4).Draw(t, "tool") {
+		switch rapid.IntRange(0, 6).Draw(t, "tool") {
 		case 0:
 			c.Tool, c.Args = "edit_file", fmt.Appendf(nil, `{"path":%q}`, paths.Draw(t, "path"))
 		case 1:
@@ -36,12 +36,35 @@ func drawn(t *rapid.T) (calls []approved.Call) {
 			c.Tool, c.Args = "send", fmt.Appendf(nil, `{"to":%q}`, words.Draw(t, "word"))
 		case 3:
 			c.Tool, c.Args = "sh", fmt.Appendf(nil, `{"command":%q}`, commands.Draw(t, "command"))
+		case 5: // each parameter may be missing
+			c.Tool, c.Args = "cargo_test", object{}.with("package", words, t).with("testname", words, t).json()
+		case 6:
+			c.Tool, c.Args = "fs_modify_file", object{}.with("path", paths, t).json()
+			if rapid.Bool().Draw(t, "own") {
+				c.Args = object{"patterns": []object{{"old": "a", "paths": []string{paths.Draw(t, "path")}}}}.with("path", paths, t).json()
+			}
 		case 4:
 			c.Tool, c.Args = "read_page", fmt.Appendf(nil, `{"url":"https://%s/%d"}`, rapid.SampledFrom([]string{"docs.example.org", "u@docs.example.org", "xn--dcs-8ka.example.org", "docs.example.org:8443", "127.0.0.1"}).Draw(t, "host"), i)
 		}
 		calls = append(calls, c)
 	}
 	return approved.Spread(calls)
+}
+
+// with adds a drawn value, or not.
+func (o object) with(name string, values *rapid.Generator[string], t *rapid.T) object {
+	if rapid.Bool().Draw(t, "has "+name) {
+		o[name] = values.Draw(t, name)
+	}
+	return o
+}
+
+func (o object) json() []byte {
+	text, err := json.Marshal(o)
+	if err != nil {
+		panic(err) // of maps and strings
+	}
+	return text
 }
 
 // drawnPolicy is a random policy that asks: with guards, denials and wanted questions, or without.

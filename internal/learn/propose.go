@@ -19,6 +19,9 @@ type Proposal struct {
 	Covers []stopgate.ProposalID `json:"covers"`
 	// Parts are approved command lines of which the rule permits a part.
 	Parts []stopgate.ProposalID `json:"parts,omitempty"`
+	// With are approved calls that count for the rule and that it does not permit: they name the same action with
+	// other parameters.
+	With []stopgate.ProposalID `json:"with,omitempty"`
 	// Approvals, Sessions and Days are the support of the rule. Approvals of one person in one minute
 	// count once.
 	Approvals int `json:"approvals"`

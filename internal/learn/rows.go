@@ -66,7 +66,7 @@ func (j *judge) unitsOf(k *known, leaves []leaf, whole *eval.Evaluation) (units 
 	}
 	if at < 0 {
 		u := unit{of: k, leaves: leaves, args: k.args}
-		u.at, u.wanted, ok = j.asks(whole)
+		u.question, ok = j.asks(whole)
 		return []unit{u}, ok
 	}
 	if len(leaves[at].values) != 1 {
@@ -86,7 +86,7 @@ func (j *judge) unitsOf(k *known, leaves []leaf, whole *eval.Evaluation) (units 
 		if evaluation.Verdict().Mode == stopgate.Unattended {
 			continue
 		}
-		if u.at, u.wanted, ok = j.asks(evaluation); !ok {
+		if u.question, ok = j.asks(evaluation); !ok {
 			return nil, false
 		}
 		units = append(units, u)

@@ -29,11 +29,7 @@ var plainPath = sync.OnceValue(func() *regexp.Regexp {
 func (f *family) directories(units []unit, arg string) (groups []covered) {
 	var odd, plain []unit
 	for i := range units {
-		ok := f.width > exact
-		for _, v := range units[i].leaf(arg).values {
-			ok = ok && v.is == jsonstream.String && plainPath().MatchString(v.text) && path.Clean(v.text) == v.text
-		}
-		if ok {
+		if f.width > exact && units[i].leaf(arg).plainPaths() {
 			plain = append(plain, units[i])
 		} else {
 			odd = append(odd, units[i])
@@ -48,21 +44,55 @@ func (f *family) directories(units []unit, arg string) (groups []covered) {
 	return groups
 }
 
+// plainPaths reports whether a directory can stand for all paths of a leaf.
+func (l *leaf) plainPaths() bool {
+	return !slices.ContainsFunc(l.values, func(v value) bool {
+		return v.is != jsonstream.String || !plainPath().MatchString(v.text) || path.Clean(v.text) != v.text
+	})
+}
+
+// support returns the approvals that a rule for a directory rests on: units, and their kin with files there. It
+// counts the entries of the directory that they name.
+func (f *family) support(dir string, units []unit, arg string) (by []unit, entries int) {
+	names := map[string]bool{}
+	for _, u := range f.fileKin(units) {
+		l := u.leaf(arg)
+		if l == nil {
+			l = &u.files()[0]
+		}
+		if !l.plainPaths() || slices.ContainsFunc(l.values, func(v value) bool { return !there(v.text, dir, f.width) }) {
+			continue
+		}
+		by = append(by, u)
+		for _, v := range l.values {
+			names[entryOf(v.text, dir)] = true
+		}
+	}
+	return by, len(names)
+}
+
+// there reports whether a rule of a width for a directory would permit a path.
+func there(text, dir string, w width) bool {
+	return dir == "" || w == wide && (text == dir || strings.HasPrefix(text, dir+"/")) || w < wide && path.Dir(text) == dir
+}
+
 // below cuts units whose paths are below a directory, "" for the root, or the directory itself.
 func (f *family) below(dir string, units []unit, arg string) (groups []covered) {
-	entries, files := map[string]bool{}, true
+	files := true
 	for i := range units {
 		for _, v := range units[i].leaf(arg).values {
-			entries[entryOf(v.text, dir)] = true
 			files = files && path.Dir(v.text) == dir
 		}
 	}
+	by, entries := f.support(dir, units, arg)
 	switch {
-	case dir == "" || !f.enough(units, len(entries)):
+	case dir == "" || !f.enough(by, entries):
 	case f.width == wide:
-		return []covered{{units, term{arg, "prefix = " + tomltree.Quote(dir), arg + " below the directory " + dir}}}
+		t := term{arg: arg, condition: "prefix = " + tomltree.Quote(dir), sentence: arg + " below the directory " + dir}
+		return []covered{{units, t.with(units, by)}}
 	case files:
-		return []covered{{units, term{arg, "glob = " + tomltree.Quote(dir+"/*"), arg + " in the directory " + dir}}}
+		t := term{arg: arg, condition: "glob = " + tomltree.Quote(dir+"/*"), sentence: arg + " in the directory " + dir}
+		return []covered{{units, t.with(units, by)}}
 	}
 	var rest []unit
 	for _, g := range group(units, func(u *unit) string { return commonEntry(u.leaf(arg), dir) }) {
@@ -127,7 +157,7 @@ func (f *family) hosts(units []unit, arg string) (groups []covered) {
 			rest = append(rest, g...)
 			continue
 		}
-		groups = append(groups, covered{g, term{arg, "host = " + tomltree.Quote(name), fmt.Sprintf("%s on the host %s", arg, name)}})
+		groups = append(groups, covered{g, term{arg: arg, condition: "host = " + tomltree.Quote(name), sentence: fmt.Sprintf("%s on the host %s", arg, name)}})
 	}
 	if len(rest) > 0 {
 		groups = append(groups, covered{units: rest})

@@ -50,6 +50,9 @@ func (t *toolCalls) states(arg string) bool {
 	return slices.Contains(t.stated, name)
 }
 
+// listed reports that the table of known tools has the tool.
+func (t *toolCalls) listed() bool { return len(knowntools.ByName(string(t.name))) > 0 }
+
 // varying returns the parameters that the rows of known tools let vary, for the servers of all calls.
 func (t *toolCalls) varying() (names []string) {
 	for i, k := range t.calls {

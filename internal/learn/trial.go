@@ -72,6 +72,7 @@ func (s *search) candidates() (list []*candidate) {
 	units := s.units
 	if s.width > exact {
 		units = f.without(units)
+		f.pool = f.closed(s.tool.units())
 	}
 	for _, g := range group(units, (*unit).shape) {
 		drafts := f.commandDrafts
@@ -189,7 +190,12 @@ func (r *Result) judged(c *candidate) (p Proposal, kept []stopgate.ProposalID, o
 			p.Parts = append(p.Parts, k.row.Record.ID)
 		}
 	}
-	s := supportOf(d.units)
+	for _, u := range d.by {
+		if id := u.of.row.Record.ID; !slices.Contains(p.Covers, id) && !slices.Contains(p.With, id) {
+			p.With = append(p.With, id)
+		}
+	}
+	s := supportOf(d.evidence())
 	p.Approvals, p.Sessions, p.Days = s.approvals, len(s.sessions), len(s.days)
 	return p, nil, len(p.Covers)+len(p.Parts) > 0
 }

@@ -23,16 +23,23 @@ type unit struct {
 	args   []byte
 	// words are those of the simple command, nil for other calls.
 	words []string
+	question
+}
+
+// question is the question of a rule.
+type question struct {
 	// at is the index of the rule that asks, in the list of the file, or amend.End.
 	at int
-	// wanted reports that somebody wanted the question: this rule has a condition, and in a pack a reason.
+	// wanted reports that somebody wanted the question, see [ofItsOwn].
 	wanted bool
+	// general reports that a rule of a pack asks, which was written for everybody.
+	general bool
 }
 
 // shape names the parameters of a unit. Calls with other parameters are other calls.
 func (u *unit) shape() string {
 	var b strings.Builder
-	fmt.Fprint(&b, u.at, u.wanted) // questions of other rules stay apart
+	fmt.Fprint(&b, u.question) // questions of other rules stay apart
 	for _, l := range u.leaves {
 		if u.words != nil && l.kind != schema.Command {
 			continue // descriptions and timeouts of a command

@@ -79,16 +79,25 @@ func (r *run) short(p learn.Proposal) string {
 // maxExamples is how many calls a proposal shows.
 const maxExamples = 8
 
-// details shows what a proposal would have let pass, what it newly permits and what it does not.
-func (r *run) details(p learn.Proposal) string {
+// calls lists approved calls of a proposal's tool.
+func (r *run) calls(p learn.Proposal, ids []stopgate.ProposalID) string {
 	var b strings.Builder
-	b.WriteString("would have let pass:\n")
-	for i, id := range slices.Concat(p.Covers, p.Parts) {
+	for i, id := range ids {
 		if i == maxExamples {
-			fmt.Fprintf(&b, "  ... and %d more\n", len(p.Covers)+len(p.Parts)-i)
+			fmt.Fprintf(&b, "  ... and %d more\n", len(ids)-i)
 			break
 		}
 		fmt.Fprintf(&b, "  %s  %s %s\n", visible.Text(string(id)), visible.Text(string(p.Tool)), inspect.About(r.args[id]))
+	}
+	return b.String()
+}
+
+// details shows what a proposal would have let pass, what it newly permits and what it does not.
+func (r *run) details(p learn.Proposal) string {
+	var b strings.Builder
+	b.WriteString("would have let pass:\n" + r.calls(p, slices.Concat(p.Covers, p.Parts)))
+	if len(p.With) > 0 {
+		b.WriteString("also counts, and is not permitted by this rule:\n" + r.calls(p, p.With))
 	}
 	switch witness, notes, err := r.Prove(p); {
 	case err != nil:
