@@ -26,10 +26,13 @@ func commands(line string) (texts [][]string, ok bool) {
 	}
 	for i := range l.Commands {
 		c := &l.Commands[i]
+		if c.Open {
+			return nil, false // by itself it gets other words from every output that is passed to it
+		}
 		if c.Parent >= 0 {
 			continue // unwrapped from another one, whose words it is
 		}
-		if !c.Plain || c.Moved || c.Lost || c.Open || len(c.Words) == 0 {
+		if !c.Plain || c.Moved || c.Lost || len(c.Words) == 0 {
 			return nil, false
 		}
 		var words []string
@@ -114,7 +117,7 @@ func (f *family) commandDrafts(units []unit) (drafts []draft) {
 		var rest []unit
 		for _, g := range group(units, skeleton) {
 			if t, ok := alikeCommands(g); ok {
-				drafts = append(drafts, draft{tool: f.tool.name, how: Subcommand, width: f.width, terms: t, units: g})
+				f.command(draft{tool: f.tool.name, how: Subcommand, width: f.width, terms: t, units: g}, &drafts)
 			} else {
 				rest = append(rest, g...)
 			}
@@ -139,10 +142,33 @@ func (f *family) commandDrafts(units []unit) (drafts []draft) {
 		}
 		enough = slices.DeleteFunc(slices.Clone(enough), func(u unit) bool { return slices.Contains(values, u.command()) })
 		if t, ok := oneOf(part[0].commandLeaf().arg, values); ok {
-			drafts = append(drafts, draft{tool: f.tool.name, how: Exactly, width: min(f.width, exact), terms: []term{t}, units: part})
+			f.command(draft{tool: f.tool.name, how: Exactly, width: min(f.width, exact), terms: []term{t}, units: part}, &drafts)
 		}
 	}
 	return drafts
+}
+
+// command ends the draft of a command: what stands next to the command is as it was approved, but for remarks.
+func (f *family) command(d draft, drafts *[]draft) {
+	var leaves []leaf
+	for i := range d.units {
+		leaves = append(leaves, d.units[i].leaves...)
+	}
+	for i := range d.units[0].leaves {
+		l := &d.units[0].leaves[i]
+		if l.kind == schema.Command || l.remark() {
+			continue
+		}
+		t, ok := oneOf(l.arg, l.values)
+		if !ok || l.content() {
+			return
+		}
+		d.terms = append(d.terms, t)
+	}
+	var ok bool
+	if d.terms, ok = f.tool.expressible(append(d.terms, f.absent(leaves)...)); ok {
+		*drafts = append(*drafts, d)
+	}
 }
 
 func (u *unit) commandLeaf() *leaf {

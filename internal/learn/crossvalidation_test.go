@@ -65,7 +65,7 @@ func TestSessionsLeftOut(t *testing.T) {
 			t.Errorf("%s: %d verdicts changed that were no questions", f.Name, f.Changed)
 		}
 	}
-	if all := approved.Sum(folds); all.Share() < 50 {
+	if all := approved.Sum(folds); all.Share() < 75 {
 		t.Errorf("%d of %d questions are saved", all.Saved, all.Asked)
 	}
 }

@@ -19,6 +19,9 @@
 //	same tool         a tool that only looks, with other values of plain parameters, or other words in those
 //	                  that the table of known tools lets vary
 //
+// Approvals of calls count for each other that say the same action with other parameters: without one that may vary,
+// or with their files in another one. Each rule names every parameter that the tool has.
+//
 // Properties, for every policy and every list of rows:
 //
 //   - Under the policy with a proposal, every call that it covers runs unasked, no call of the rows that was

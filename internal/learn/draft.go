@@ -76,7 +76,7 @@ func (d *draft) rule() (string, bool) {
 }
 
 // maxTerms is how many conditions a rule may have.
-const maxTerms = 16
+const maxTerms = 32
 
 // sentence describes the calls of a draft.
 func (d *draft) sentence() string {

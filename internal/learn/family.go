@@ -223,7 +223,7 @@ func (f *family) like(units []unit, arg string, kind schema.Annotation, values [
 
 // finish ends a draft.
 func (f *family) finish(units []unit, terms []term, drafts *[]draft) {
-	all, ok := f.tool.expressible(append(slices.Clone(terms), f.tool.absent(units[0].leaves, f.free)...))
+	all, ok := f.tool.expressible(append(slices.Clone(terms), f.absent(units[0].leaves)...))
 	if !ok {
 		return
 	}

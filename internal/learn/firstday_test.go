@@ -49,7 +49,7 @@ func TestFirstDays(t *testing.T) {
 		grants, commands bool   // commands: the project's own commands may run
 		most             [2]int // questions that docs/start.md states: lower both when they become fewer
 	}{
-		{"no grants", false, false, [2]int{56, 103}}, {"grants", true, false, [2]int{54, 39}},
+		{"no grants", false, false, [2]int{56, 36}}, {"grants", true, false, [2]int{54, 31}},
 		{"no grants, `c`", false, true, [2]int{47, 29}}, {"grants, `c`", true, true, [2]int{47, 29}},
 	} {
 		found.Unattended = person.commands

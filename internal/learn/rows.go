@@ -28,6 +28,9 @@ func (r *Result) approve(e *evidence, redactor *audit.Redactor) {
 	of := &e.row.Record
 	call := e.row.call()
 	t := r.tool(call.Tool)
+	if call.Definition != nil {
+		t.define(call.Definition.Schema)
+	}
 	switch mode := r.base.mode(call, e.args); {
 	case mode == stopgate.Unattended:
 		r.Permitted++

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stopgate/stopgate"
 	"github.com/stopgate/stopgate/internal/knowntools"
+	"github.com/stopgate/stopgate/internal/schema"
 	"github.com/stopgate/stopgate/jsonstream"
 )
 
@@ -19,16 +20,9 @@ type toolCalls struct {
 	// stated are the parameters that a table of the tool declares; own reports that there is one.
 	stated []string
 	own    bool
-}
-
-// absent returns conditions that the parameters which other calls of the tool have are absent.
-func (t *toolCalls) absent(leaves []leaf, free []string) (terms []term) {
-	for _, arg := range t.args {
-		if !slices.Contains(free, arg) && !slices.ContainsFunc(leaves, func(l leaf) bool { return l.arg == arg }) {
-			terms = append(terms, term{arg: arg, condition: "present = false"})
-		}
-	}
-	return terms
+	// definitions are the schemas that calls came with, schemas their roots.
+	definitions []string
+	schemas     []*schema.Node
 }
 
 // expressible leaves out conditions that the tool's own table cannot have: the absence of parameters that it

@@ -41,15 +41,23 @@ func (u *unit) shape() string {
 	var b strings.Builder
 	fmt.Fprint(&b, u.question) // questions of other rules stay apart
 	for _, l := range u.leaves {
-		if u.words != nil && l.kind != schema.Command {
-			continue // descriptions and timeouts of a command
+		switch {
+		case u.words == nil || l.kind == schema.Command:
+			b.WriteString(l.arg + "\x00" + l.kind.String() + "\x00")
+		case !l.remark():
+			b.WriteString(l.arg + "\x00" + l.key() + "\x00")
 		}
-		b.WriteString(l.arg + "\x00" + l.kind.String() + "\x00")
 	}
 	if len(u.words) > 0 {
 		b.WriteString(u.words[0])
 	}
 	return b.String()
+}
+
+// remark reports whether a parameter next to a command describes it, or is a number or a truth value, such as a timeout.
+func (l *leaf) remark() bool {
+	name := l.arg[strings.LastIndexByte(l.arg, '/')+1:]
+	return l.kind == schema.None && (slices.Contains(texts, name) || numbers(l.values) || truths(l.values))
 }
 
 // leaf returns the values of a unit at a pointer.
