@@ -28,6 +28,7 @@ type toolEdits struct {
 	pairs         map[int][][2]*syntax.Rule // that an edit covers
 	shown         map[int]*directions
 	may           map[int]directions
+	first         map[*symbolic.Rule]bool                     // the rules of the first file
 	asked         int                                         // calls
 	movedBy       map[*symbolic.Condition][]condition.Literal // see moved
 }
@@ -35,7 +36,10 @@ type toolEdits struct {
 // editsOf finds the edits of bound rules.
 func (c *comparer) editsOf(bound [2]*boundPolicy) *toolEdits {
 	e := &toolEdits{bound: bound, pairs: c.edits.pairs, shown: make(map[int]*directions), may: make(map[int]directions),
-		movedBy: make(map[*symbolic.Condition][]condition.Literal)}
+		movedBy: make(map[*symbolic.Condition][]condition.Literal), first: make(map[*symbolic.Rule]bool, len(bound[0].rules))}
+	for _, r := range bound[0].rules {
+		e.first[r] = true
+	}
 	aligned := c.edits.rulesOf(bound[0].list, bound[1].list)
 	e.all = c.edits.list
 	for i, b := range bound {

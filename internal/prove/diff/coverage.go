@@ -2,10 +2,12 @@ package diff
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/stopgate/stopgate/internal/condition"
 	"github.com/stopgate/stopgate/internal/lang/syntax"
+	"github.com/stopgate/stopgate/internal/prove/symbolic"
 	"github.com/stopgate/stopgate/internal/schema"
 	"github.com/stopgate/stopgate/jsonstream"
 )
@@ -23,16 +25,14 @@ func (c *comparer) coverage(tool *comparedTool, before, after *sidePolicy, bound
 		if s.Uncovered == syntax.ParamAllow {
 			continue
 		}
-		for at := range bound[i].rules {
-			if !bound[i].needsCoverAt(s, at) {
-				continue
-			}
-			pointers := bound[i].coveredBy(s, s.declared(tool), at)
+		d := s.declared(tool)
+		open := s.Uncovered == syntax.ParamDeny && leaves(s, d)
+		for pointers := range bound[i].covered(s, d) {
 			if !first && !slices.Equal(pointers, covered) {
 				uncovered = true
 			}
 			covered, first = pointers, false
-			uncovered = uncovered || s.Uncovered == syntax.ParamDeny && leaves(s, s.declared(tool))
+			uncovered = uncovered || open
 		}
 	}
 	if !uncovered {
@@ -43,38 +43,61 @@ func (c *comparer) coverage(tool *comparedTool, before, after *sidePolicy, bound
 	}
 }
 
-// needsCoverAt reports that a rule permits only calls that it covers.
-func (b *boundPolicy) needsCoverAt(s *sidePolicy, at int) bool {
-	one := *b
-	one.rules = b.rules[at : at+1]
-	return one.needsCover(s)
-}
-
-// coveredBy lists the pointers at which a permit, a rule above it that restricts or a guard looks,
-// of parameters that need it.
-func (b *boundPolicy) coveredBy(s *sidePolicy, d declared, at int) (list []string) {
-	add := func(p jsonstream.Pointer, how string) {
-		if text := how + p.String(); len(p) > 0 && needsCovering(s, d, p) && !slices.Contains(list, text) {
-			list = append(list, text)
+// covered yields, for each permit that needs cover, the pointers at which it, a rule above it that
+// restricts or a guard looks, of parameters that need it.
+func (b *boundPolicy) covered(s *sidePolicy, d declared) iter.Seq[[]string] {
+	needs := make(map[string]bool) // by pointer: thousands of rules look at a few
+	add := func(to []string, p jsonstream.Pointer, how string) []string {
+		pointer := p.String()
+		need, known := needs[pointer]
+		if !known {
+			need = len(p) > 0 && needsCovering(s, d, p)
+			needs[pointer] = need
 		}
+		if need {
+			return withText(to, how+pointer)
+		}
+		return to
 	}
-	for i, r := range b.rules[:at+1] {
-		if i == at || !r.Mode.Permissive() {
-			for _, k := range r.Bound {
-				add(k.Arg, looksHow(k.Condition.Condition))
+	looks := func(to []string, r *symbolic.Rule) []string {
+		for _, k := range r.Bound {
+			to = add(to, k.Arg, looksHow(k.Condition.Condition))
+		}
+		return to
+	}
+	return func(yield func([]string) bool) {
+		var above []string // of the guards, and of the rules so far that restrict
+		for _, g := range b.written {
+			for i := range g.Conditions {
+				above = add(above, g.Conditions[i].Arg, looksHow(&g.Conditions[i]))
+			}
+		}
+		permits := s.permitsCovered()
+		for _, r := range b.rules {
+			if !r.Mode.Permissive() {
+				above = looks(above, r)
+			}
+			if !permits(r) {
+				continue
+			}
+			list := looks(above, r)
+			for _, p := range r.Ignores {
+				list = add(list, p, "")
+			}
+			if !yield(list) {
+				return
 			}
 		}
 	}
-	for _, p := range b.rules[at].Ignores {
-		add(p, "")
+}
+
+// withText returns an ordered list with a text: the same list if it has it, or a new one.
+func withText(list []string, text string) []string {
+	at, ok := slices.BinarySearch(list, text)
+	if ok {
+		return list
 	}
-	for _, g := range b.written {
-		for i := range g.Conditions {
-			add(g.Conditions[i].Arg, looksHow(&g.Conditions[i]))
-		}
-	}
-	slices.Sort(list)
-	return list
+	return slices.Insert(slices.Clone(list), at, text)
 }
 
 // looksHow returns "" for conditions that look at strings, and the kind of others.

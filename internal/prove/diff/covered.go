@@ -115,7 +115,7 @@ func texts(values []condition.Literal) (list []string) {
 // need different words.
 func (e *toolEdits) apart(n int, given, r *symbolic.Rule) bool {
 	side := 0
-	if !slices.Contains(e.bound[0].rules, given) {
+	if !e.first[given] {
 		side = 1
 	}
 	for _, k := range given.Bound {

@@ -54,10 +54,16 @@ func undeclaredMode(s *sidePolicy, kind schema.MemberKind) stopgate.Mode {
 
 // needsCover reports whether a rule of the list permits only calls that it covers.
 func (b *boundPolicy) needsCover(s *sidePolicy) bool {
+	return slices.ContainsFunc(b.rules, s.permitsCovered())
+}
+
+// permitsCovered returns a function that reports whether a rule permits only calls that it covers.
+func (s *sidePolicy) permitsCovered() func(*symbolic.Rule) bool {
 	_, table, _ := s.List(syntax.RunList)
-	return s.Uncovered != syntax.ParamAllow && slices.ContainsFunc(b.rules, func(r *symbolic.Rule) bool {
-		return r.Mode.Permissive() && (len(r.Conditions) > 0 || syntax.IsGlob(table) || s.Covers(table))
-	})
+	shared := syntax.IsGlob(table) || s.Covers(table)
+	return func(r *symbolic.Rule) bool {
+		return s.Uncovered != syntax.ParamAllow && r.Mode.Permissive() && (len(r.Conditions) > 0 || shared)
+	}
 }
 
 // weakest is the weakest mode that the list answers with.
