@@ -184,7 +184,8 @@ func (c *compiler) misfit(v *ToolPolicy, r *syntax.Rule, forMany bool) (reason s
 		if len(reach.Locations) == 0 { // the schema does not describe it
 			continue
 		}
-		if !slices.ContainsFunc(reach.Locations, func(p *schema.Location) bool { return c.matchers.fits(&probe, p) }) {
+		late := len(r.Conditions) == 1 && c.bundlesLines(v, k)
+		if !slices.ContainsFunc(reach.Locations, func(p *schema.Location) bool { return c.matchers.fits(&probe, p, late) }) {
 			return k.Spec.Kind.String() + " does not fit the parameter " + k.Arg.String(), false
 		}
 	}

@@ -138,11 +138,11 @@ func (all matchers) fit(k *cond, p *schema.Location) *fitting {
 	return f
 }
 
-// fits reports whether a condition fits a location.
-func (all matchers) fits(k *cond, p *schema.Location) (fits bool) {
+// fits reports whether a condition fits a location. late is set if it is compiled by evaluations.
+func (all matchers) fits(k *cond, p *schema.Location, late bool) (fits bool) {
 	texts := textsOf(&k.ast.Spec)
 	k.targets(p, func(t condition.Target) bool {
-		if texts != nil && index.Holds(k.ast.Spec.Kind, texts, &t) {
+		if late || texts != nil && index.Holds(k.ast.Spec.Kind, texts, &t) {
 			fits = match.Check(k.ast.Spec, t, !k.permissive, k.env) == nil
 		} else {
 			_, fits = all.compile(k.ast.Spec, t, !k.permissive, k.env)

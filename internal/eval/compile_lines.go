@@ -48,7 +48,7 @@ func (g *grapher) fitLines(k *cond, p *schema.Location) *fitting {
 	one := *k
 	for i, ast := range g.conditions[k.bundle] {
 		one.kind, one.ast = ast.Spec.Kind, ast
-		if !checked && !g.matchers.fits(&one, p) {
+		if !checked && !g.matchers.fits(&one, p, false) {
 			continue
 		}
 		if f.lines.Add(b.rules[i], plan.table.CommandKeys(&ast.Spec)); f.first == literal.None {
