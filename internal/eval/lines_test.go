@@ -19,7 +19,7 @@ func TestManyCommandRules(t *testing.T) {
 	bindings := func(r *rand.Rand) (text [2]string, all [2]*eval.Binding) {
 		var rules [2]strings.Builder
 		written := make(map[string]bool)
-		for range 5 + r.IntN(40) {
+		for range 5 + r.IntN(160) {
 			k := drawCommandRule(r)
 			if written[k] {
 				continue

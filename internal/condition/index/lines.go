@@ -40,6 +40,9 @@ type draft struct{ at, first, end int32 }
 // literals has a list of them by program.
 const maxKeys = 16
 
+// fewLines is the number of members up to which all are evaluated: a look-up of a line takes longer.
+const fewLines = 32
+
 // seed is that of all hashes. Members with equal hashes are found together, and evaluated.
 var seed = maphash.MakeSeed()
 
@@ -77,6 +80,10 @@ func join(program, word uint64) uint64 { return program ^ word*0x9e3779b97f4a7c1
 // Build completes the set. No member can be added afterwards. Each key is that of its word which the
 // fewest others have.
 func (x *Lines) Build() {
+	if len(x.members) <= fewLines {
+		x.always, x.drafts, x.words = x.everything(x.always[:0]), nil, nil
+		return
+	}
 	count := make(map[uint64]int32, len(x.words))
 	for _, h := range x.words {
 		count[h]++
@@ -112,14 +119,18 @@ func (x *Lines) Find(v *condition.Value, found []int32) []int32 {
 		}
 	})
 	if !complete {
-		found = found[:0]
-		for at := range x.members {
-			found = append(found, int32(at))
-		}
-		return found
+		return x.everything(found[:0])
 	}
 	slices.Sort(found)
 	return slices.Compact(found)
+}
+
+// everything appends the positions of all members.
+func (x *Lines) everything(found []int32) []int32 {
+	for at := range x.members {
+		found = append(found, int32(at))
+	}
+	return found
 }
 
 // find appends the members of a hash.
@@ -165,7 +176,9 @@ func (x *Lines) Unknown(v *condition.Value, found []int32) (unknown condition.Un
 	if !x.restrictive || len(x.members) == 0 {
 		return condition.Known
 	}
-	unknown = x.unknown(0, v)
+	if len(found) == 0 {
+		return x.unknown(0, v)
+	}
 	for _, at := range found {
 		unknown |= x.unknown(at, v)
 	}
