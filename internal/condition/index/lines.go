@@ -107,10 +107,14 @@ func (x *Lines) Build() {
 // Find appends the positions of the members that may hold for a command of a string to found, in the
 // order of their IDs. All others hold for none of them.
 func (x *Lines) Find(v *condition.Value, found []int32) []int32 {
-	found = append(found, x.always...)
-	if len(x.hashes) == 0 {
+	if found = append(found, x.always...); len(x.hashes) == 0 {
 		return found
 	}
+	return x.lookUp(v, found)
+}
+
+// lookUp is Find for the members with keys.
+func (x *Lines) lookUp(v *condition.Value, found []int32) []int32 {
 	complete := x.line(v).EachProgram(func(key []byte, words iter.Seq[[]byte]) {
 		program := maphash.Bytes(seed, key)
 		found = x.find(join(program, 0), found)
