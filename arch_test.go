@@ -106,7 +106,7 @@ var layers = [][]string{
 	{"internal/approve/who"},
 	{"internal/approve/command", "internal/approve/page", "approve/terminal", "internal/approve/webhook"},
 	{"internal/store/fleet"},
-	{"internal/store/location"},
+	{"internal/store/location", "internal/store/upgrade"},
 	{"internal/store/database", "internal/store/postgres/pgdb"},
 	{"internal/record/auditrow"},
 	{"audit"},

@@ -51,7 +51,7 @@ func run(args []string, s cli.Streams) int {
 	out := &cli.Output{To: s.Out}
 	root := commands.New(cli.Streams{In: s.In, Out: out, Err: s.Err})
 	root.SetArgs(args)
-	cmd, err := root.ExecuteContextC(context.Background())
+	cmd, err := root.ExecuteContextC(cli.AnnounceUpgrades(context.Background(), s))
 	return out.Status(s, cli.Report(cli.Streams{In: s.In, Out: out, Err: s.Err}, cmd, err))
 }
 

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"slices"
 	"strconv"
 
+	"github.com/stopgate/stopgate/internal/store/upgrade"
 	lib "modernc.org/sqlite/lib"
 )
 
@@ -39,6 +42,13 @@ func (db *DB) prepare(ctx context.Context, components []Component) error {
 		}
 		if upToDate, err := compare(current, components); upToDate || err != nil {
 			return err
+		}
+		if slices.ContainsFunc(components, func(c Component) bool { return current[c.Name] > 0 && current[c.Name] < len(c.Migrations) }) {
+			var size int64
+			if info, err := os.Stat(db.path); err == nil {
+				size = info.Size()
+			}
+			upgrade.Begins(ctx, db.path, size)
 		}
 	} else {
 		if id != 0 || schema != 0 {

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/stopgate/stopgate/internal/store/upgrade"
 )
 
 // Component is a group of tables with its own version. Version n is the result of its first n
@@ -35,6 +37,13 @@ func (db *DB) prepare(ctx context.Context) error {
 	upToDate, err := compare(current, db.components)
 	if err != nil || upToDate {
 		return err
+	}
+	if slices.ContainsFunc(db.components, func(c Component) bool { return current[c.Name] > 0 && current[c.Name] < len(c.Migrations) }) {
+		var size int64
+		if db.pool.QueryRow(ctx, "SELECT pg_database_size(current_database())").Scan(&size) != nil {
+			size = 0
+		}
+		upgrade.Begins(ctx, db.name, size)
 	}
 	return db.migrate(ctx)
 }
