@@ -132,7 +132,7 @@ func convertArguments(tx *database.Tx) error {
 	rows.Close()
 	for _, k := range list {
 		if sum := sumOf(k.hash); sum != nil {
-			if _, err := tx.Exec(insertArguments, sum, k.time, k.redacted, packed(k.text)); err != nil {
+			if _, err := tx.Exec(insertArguments.Row(), sum, k.time, k.redacted, packed(k.text)); err != nil {
 				return err
 			}
 		}

@@ -46,7 +46,7 @@ type Recorder struct {
 func New(ctx context.Context, db *database.DB, o Options) (*Recorder, error) {
 	r := &Recorder{db: db, o: o, spool: spool.At(db.Path()), head: &headFile{path: database.HeadPath(db.Path())}, likely: []string{selectEnd, selectClass, insertRow.Row()}}
 	if o.Arguments != audit.KeepNone {
-		r.likely = append(r.likely, insertArguments)
+		r.likely = append(r.likely, insertArguments.Row())
 	}
 	if o.Arguments == audit.KeepRedacted && o.Redactor == nil {
 		var err error
@@ -192,6 +192,7 @@ type chainKey struct{}
 type chainEnd struct {
 	head audit.Head
 	rows []any  // arguments of insertRow
+	args []any  // arguments of insertArguments
 	line []byte // scratch buffer
 
 	added map[class]int64 // to the file
@@ -204,19 +205,20 @@ type chainEnd struct {
 const (
 	selectEnd = "SELECT c.newest, c.behind, c.epoch, r.seq, r.stored FROM audit_chain c LEFT JOIN audit_rows r ON r.seq = (SELECT max(seq) FROM audit_rows)"
 	moveTimes = "UPDATE audit_chain SET newest = ?, behind = ?"
-
-	insertArguments = "INSERT INTO audit_calls(hash, time, redacted, text) VALUES(?, ?, ?, ?) ON CONFLICT(hash) DO NOTHING"
-	renewArguments  = "UPDATE audit_calls SET time = ? WHERE hash = ? AND time < ?"
 )
-
-// renewAfter is the age, in microseconds, at which the time of repeated arguments is updated.
-// Repeated calls thus write it at most once an hour, and the arguments may be pruned an hour early.
-const renewAfter = int64(time.Hour / time.Microsecond)
 
 // newestStep is how far, in microseconds, the time of a row may be after the stored newest one before that is written again.
 const newestStep = int64(time.Minute / time.Microsecond)
 
-var insertRow = database.NewInsert("INSERT INTO audit_rows(seq, time, final, id, owner, class, stored)", 7, "")
+// renewAfter is the age, in microseconds, at which the time of repeated arguments is updated.
+// Repeated calls thus write it at most once an hour, and the arguments may be pruned an hour early.
+const renewAfter = "3600000000"
+
+var (
+	insertRow       = database.NewInsert("INSERT INTO audit_rows(seq, time, final, id, owner, class, stored)", 7, "")
+	insertArguments = database.NewInsert("INSERT INTO audit_calls(hash, time, redacted, text)", 4,
+		"ON CONFLICT(hash) DO UPDATE SET time = excluded.time WHERE time < excluded.time - "+renewAfter)
+)
 
 func (t *chainEnd) flush(tx *database.Tx) error {
 	err := tx.Insert(insertRow, t.rows)
@@ -228,6 +230,10 @@ func (t *chainEnd) flush(tx *database.Tx) error {
 	if err != nil {
 		return fmt.Errorf("audit row: %w", err)
 	}
+	if err := tx.Insert(insertArguments, t.args); err != nil {
+		return fmt.Errorf("audit arguments: %w", err)
+	}
+	t.args = t.args[:0]
 	return nil
 }
 
@@ -262,11 +268,8 @@ func (r *Recorder) Write(tx *database.Tx, e Entry) error {
 	if d := t.newest - e.time; d > t.behind {
 		t.behind, t.moved = d, true
 	}
-	if e.hash == nil {
-		return nil
-	}
-	if err := e.keep(tx); err != nil {
-		return fmt.Errorf("audit arguments: %w", err)
+	if e.hash != nil {
+		t.args = append(t.args, e.hash, e.time, orNull(e.redacted), e.args)
 	}
 	return nil
 }
@@ -289,19 +292,6 @@ func (r *Recorder) end(tx *database.Tx) (*chainEnd, error) {
 		_ = r.head.move(t.head, false) // a head that is older than the chain is not damage
 	})
 	return t, nil
-}
-
-// keep stores the arguments unless they are stored already.
-func (e *Entry) keep(tx *database.Tx) error {
-	done, err := tx.Exec(insertArguments, e.hash, e.time, orNull(e.redacted), e.args)
-	if err != nil {
-		return err
-	}
-	if n, err := done.RowsAffected(); n > 0 || err != nil {
-		return err
-	}
-	_, err = tx.Exec(renewArguments, e.time, e.hash, e.time-renewAfter)
-	return err
 }
 
 // headOf reads the end of the chain.

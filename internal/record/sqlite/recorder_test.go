@@ -346,6 +346,37 @@ func TestArgumentsArePrunedByLastUse(t *testing.T) {
 	}
 }
 
+// Proves S13: arguments that several rows of a transaction have are stored once, with the time of the last row that renews it.
+func TestArgumentsOfOneTransaction(t *testing.T) {
+	db := open(t, filepath.Join(t.TempDir(), "a.db"))
+	rec := recorder(t, db, sqlite.Options{Arguments: audit.KeepFull})
+	hash := fmt.Sprintf("%064d", 1)
+	err := db.Change(ctx, func(tx *database.Tx) error {
+		for i, after := range []time.Duration{0, time.Minute, 3 * time.Hour, -time.Hour, time.Hour} {
+			row := decision(fmt.Sprint(i))
+			row.Time, row.ArgsHash, row.Args = at.Add(after), hash, []byte("{}")
+			e, err := rec.Prepare(row)
+			if err == nil {
+				err = rec.Write(tx, e)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var n, micro int64
+	if _, err := db.Get(ctx, []any{&n, &micro}, "SELECT count(*), max(time) FROM audit_calls"); err != nil || n != 1 || !time.UnixMicro(micro).Equal(at.Add(3*time.Hour)) {
+		t.Errorf("%d arguments of %s, %v", n, time.UnixMicro(micro).UTC(), err)
+	}
+	if a, ok, err := sqlite.ArgumentsOf(ctx, db, hash); !ok || err != nil || string(a.Text) != "{}" {
+		t.Errorf("arguments %+v, %t, %v", a, ok, err)
+	}
+}
+
 // Proves that reading by session and from the end returns the right rows.
 func TestRows(t *testing.T) {
 	db := open(t, filepath.Join(t.TempDir(), "a.db"))
