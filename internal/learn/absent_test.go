@@ -33,6 +33,10 @@ func TestParametersThatWereNotSeen(t *testing.T) {
 			[]approved.Call{call("d", "sh", object{"command": "make lint", "cwd": "web"}), call("d", "sh", object{"command": "make lint", "env": object{"CC": "./x"}}), call("d", "sh", object{"command": "make lint", "shell": "./x"})}},
 		{"a directory of a command", []approved.Call{call("a", "run_it", object{"command": "make lint", "cwd": "lib", "description": "one"}), call("b", "run_it", object{"command": "make lint", "cwd": "lib", "description": "two"})},
 			[]approved.Call{call("d", "run_it", object{"command": "make lint", "cwd": "web"}), call("d", "run_it", object{"command": "make lint"})}},
+		{"a truth value next to a command", []approved.Call{call("a", "run_it", object{"command": "make lint", "sandbox": true}), call("b", "run_it", object{"command": "make lint", "sandbox": true})},
+			[]approved.Call{call("d", "run_it", object{"command": "make lint", "sandbox": false}), call("d", "run_it", object{"command": "make lint"})}},
+		{"what a command reads", []approved.Call{call("a", "run_it", object{"command": "make lint", "content": "a"}), call("b", "run_it", object{"command": "make lint", "content": "a"})},
+			[]approved.Call{call("d", "run_it", object{"command": "make lint", "content": "b"})}},
 		{"operands from a pipe", []approved.Call{call("a", "sh", object{"command": "xargs make"}), call("b", "sh", object{"command": "xargs make"})},
 			[]approved.Call{call("d", "sh", object{"command": "echo deploy | xargs make"}), call("d", "sh", object{"command": "xargs make"})}},
 	} {

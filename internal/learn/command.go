@@ -148,6 +148,20 @@ func (f *family) commandDrafts(units []unit) (drafts []draft) {
 	return drafts
 }
 
+// besides leaves out what stands next to commands and the tool's own table does not declare: coverage decides about that.
+func (f *family) besides(units []unit) []unit {
+	if !f.tool.own {
+		return units
+	}
+	list := slices.Clone(units)
+	for i := range list {
+		if list[i].words != nil {
+			list[i].leaves = slices.DeleteFunc(slices.Clone(list[i].leaves), func(l leaf) bool { return l.kind != schema.Command && !f.tool.states(l.arg) })
+		}
+	}
+	return list
+}
+
 // command ends the draft of a command: what stands next to the command is as it was approved, but for remarks.
 func (f *family) command(d draft, drafts *[]draft) {
 	var leaves []leaf

@@ -184,6 +184,33 @@ func TestCommandsOfPacks(t *testing.T) {
 	}
 }
 
+// A proposal names the parameters in which the calls differ that count for it, and lists those that it does not permit.
+func TestKinAreNamed(t *testing.T) {
+	p := policyOf(asking)
+	rows := record(t, p, approved.Spread([]approved.Call{
+		call("a", "cargo_test", object{}), call("b", "cargo_test", object{"package": "core"}), call("c", "cargo_test", object{"package": "core"})}))
+	var got []string
+	for _, each := range proposed(t, p, rows, learn.Options{}).Proposals {
+		got = append(got, fmt.Sprintf("%s: %d approvals in %d sessions, %d answered, %d more", each.Sentence, each.Approvals, each.Sessions, len(each.Covers), len(each.With)))
+	}
+	if want := []string{
+		"cargo_test with any word in /package (calls that differ in /package count): 3 approvals in 3 sessions, 2 answered, 1 more",
+		"cargo_test with no /package (calls that differ in /package count): 3 approvals in 3 sessions, 1 answered, 2 more",
+	}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+// What a table does not declare next to a command keeps no rule from being learned, and no rule looks at it.
+func TestUndeclaredNextToCommands(t *testing.T) {
+	p := coding(t)
+	r := proposed(t, p, record(t, p, approved.Spread([]approved.Call{
+		call("a", "Bash", object{"command": "make lint", "run_in_background": true, "timeout": 5}), call("b", "Bash", object{"command": "make lint", "run_in_background": false})})), learn.Options{})
+	if got := rules(r); !slices.Equal(got, []string{`Bash exactly this: { arg = "/command", const = "make lint", mode = "unattended" }`}) {
+		t.Errorf("%q", got)
+	}
+}
+
 // A rule with a condition asks a question of its own, of which only the exact calls are learned, unless it asks for the
 // reason for which the end of its list asks.
 func TestQuestionsOfTheEnd(t *testing.T) {

@@ -69,7 +69,7 @@ func (r *Result) proposals(open []search, oneByOne bool) (list []Proposal) {
 // candidates drafts rules.
 func (s *search) candidates() (list []*candidate) {
 	f := family{tool: s.tool, effect: effectOf(s.tool.name), width: s.width, varying: s.tool.varying()}
-	units := s.units
+	units := f.besides(s.units)
 	if s.width > exact {
 		units = f.without(units)
 		f.pool = f.closed(s.tool.units())

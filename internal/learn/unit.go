@@ -54,10 +54,13 @@ func (u *unit) shape() string {
 	return b.String()
 }
 
-// remark reports whether a parameter next to a command describes it, or is a number or a truth value, such as a timeout.
+// remarks are parameters that describe a command to people.
+var remarks = strings.Fields("description explanation reason summary title")
+
+// remark reports whether a parameter next to a command describes it, or is a number, such as a timeout.
 func (l *leaf) remark() bool {
 	name := l.arg[strings.LastIndexByte(l.arg, '/')+1:]
-	return l.kind == schema.None && (slices.Contains(texts, name) || numbers(l.values) || truths(l.values))
+	return l.kind == schema.None && (slices.Contains(remarks, name) || numbers(l.values))
 }
 
 // leaf returns the values of a unit at a pointer.
