@@ -36,7 +36,7 @@ var markNumbers = func() (t [256]uint8) {
 }()
 
 // sequence is the codes of texts, one after the other, in chunks: 16 bits of each, and 8 more in chunks
-// with a code that needs them.
+// with a code that needs them. The first chunk grows with its codes: most conversations are short.
 type sequence struct {
 	low  [][]uint16
 	high [][]uint8 // nil for a chunk without
@@ -46,14 +46,25 @@ type sequence struct {
 // chunkCodes is the number of codes in a chunk of a sequence, a multiple of blockLen.
 const chunkCodes = 4 * blockLen
 
+// firstCodes is the number of codes for which the first chunk has room at first.
+const firstCodes = 64
+
 // append appends codes of one block.
 func (s *sequence) append(codes []code) {
 	at := s.n % chunkCodes
 	if at == 0 {
-		s.low, s.high = append(s.low, make([]uint16, chunkCodes)), append(s.high, nil)
+		room := chunkCodes
+		if s.n == 0 {
+			room = firstCodes
+		}
+		s.low, s.high = append(s.low, make([]uint16, 0, room)), append(s.high, nil)
 	}
-	chunk := len(s.low) - 1
-	low := s.low[chunk][at : at+len(codes)]
+	chunk, end := len(s.low)-1, at+len(codes)
+	if room := cap(s.low[chunk]); room < end {
+		s.low[chunk] = append(make([]uint16, 0, min(max(2*room, end), chunkCodes)), s.low[chunk]...)
+	}
+	s.low[chunk] = s.low[chunk][:end]
+	low := s.low[chunk][at:]
 	var all code
 	for i, c := range codes {
 		low[i] = uint16(c)
@@ -63,7 +74,7 @@ func (s *sequence) append(codes []code) {
 		if s.high[chunk] == nil {
 			s.high[chunk] = make([]uint8, chunkCodes)
 		}
-		high := s.high[chunk][at : at+len(codes)]
+		high := s.high[chunk][at:end]
 		for i, c := range codes {
 			high[i] = uint8(c >> 16)
 		}
@@ -97,7 +108,10 @@ func (s *sequence) index(c code, from, to int) int {
 }
 
 func (s *sequence) size() int64 {
-	n := 2*chunkCodes*len(s.low) + 24*cap(s.low) + 24*cap(s.high)
+	n := 24*cap(s.low) + 24*cap(s.high)
+	for _, low := range s.low {
+		n += 2 * cap(low)
+	}
 	for _, high := range s.high {
 		n += cap(high)
 	}

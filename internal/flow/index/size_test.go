@@ -26,3 +26,14 @@ func TestMemory(t *testing.T) {
 		ix.LogSizes(t.Logf)
 	}
 }
+
+// The index of a conversation that has only begun is small: there are as many as clients that wait for
+// an answer.
+func TestMemoryOfAShortConversation(t *testing.T) {
+	ix := index.New(key, index.Options{})
+	ix.Add(&index.Batch{Know: everything, Texts: []index.Text{text("fix the tests of the parser, then run them again", flow.User)}})
+	if memory, _ := ix.Size(); memory > 1500 {
+		t.Errorf("%d bytes", memory)
+		ix.LogSizes(t.Logf)
+	}
+}
