@@ -3,6 +3,7 @@ package openairesponses_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -192,4 +193,39 @@ func FuzzBody(f *testing.F) {
 			}
 		}
 	})
+}
+
+// discard is a sink that ignores all events.
+type discard struct{}
+
+func (discard) Event(*stopgate.Event) {}
+
+// Proves L4: the released arguments of a body are written in one way, however the provider wrote them,
+// and whether the gate changed them or not.
+func TestBodyHasTheEvaluatedArguments(t *testing.T) {
+	call := func(n int, encoded string) string {
+		return fmt.Sprintf(`{"id":"fc_%d","type":"function_call","status":"completed","arguments":%s,"call_id":"call_%d","name":"a"}`, n, encoded, n)
+	}
+	for _, c := range []struct{ encoded, args, want string }{
+		{`"{\"a\":\"b\"}"`, `{"a":"b"}`, `"{\"a\":\"b\"}"`},
+		{`"{\"a\":\"b\"}"`, `{"a":"c"}`, `"{\"a\":\"c\"}"`},
+		{`"{\"a\":\"\\n\\/\"}"`, `{"a":"\n\/"}`, `"{\"a\":\"\\n\\/\"}"`},
+		{`"{\"a\":\"\\\\u\"}"`, `{"a":"\\u"}`, `"{\"a\":\"\\\\u\"}"`},
+		{`"{\"a\":\"\/\"}"`, `{"a":"/"}`, `"{\"a\":\"/\"}"`},
+		{`"{\u0022a\":\"\u0062\"}"`, `{"a":"b"}`, `"{\"a\":\"b\"}"`},
+		{`"{\"a\":1}\n"`, `{"a":1}`, `"{\"a\":1}"`},
+		{`"{\"other\":\"\\n\"}"`, `{"other":"\t"}`, `"{\"other\":\"\\t\"}"`}, // those of the other call
+		{`"{}"`, `{}`, `"{}"`},
+		{`"{}"`, `{ }`, `"{ }"`},
+	} {
+		other := call(1, `"{\"other\":\"\\t\"}"`)
+		b := openairesponses.Dialect{}.Body(nil, discard{}, provider.Options{})
+		if _, err := b.Decode([]byte(bodyOf("completed", call(0, c.encoded), other))); err != nil {
+			t.Fatal(err)
+		}
+		out, err := b.Release(nil, []provider.CallOutcome{{Call: 0, Allowed: true, Args: []byte(c.args)}, {Call: 1, Allowed: true, Args: []byte(`{"other":"\t"}`)}})
+		if want := bodyOf("completed", call(0, c.want), other); err != nil || string(out) != want {
+			t.Errorf("%s, judged as %s: %v\n%s\nwant\n%s", c.encoded, c.args, err, out, want)
+		}
+	}
 }

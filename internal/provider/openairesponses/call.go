@@ -61,6 +61,7 @@ type calls struct {
 	maxLate  int64          // see LateBytes
 	event    stopgate.Event // reused: a sink may use it only during its call
 	text     []byte         // reused for unescaped strings
+	whole    bool           // the response is a body, which exists until the release
 	quoted   []byte         // reused for free text
 	expected
 

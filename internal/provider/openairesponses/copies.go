@@ -23,6 +23,7 @@ type copies struct {
 	sum      digest   // of the first complete copy
 	encoded  encoding // of a text: as it is written between the quotes
 	settled  bool     // sum is set
+	text     []byte   // the first copy, decoded, of a call in a body
 }
 
 // joined hashes the chunks of a text.
@@ -149,6 +150,9 @@ func (c *calls) checkCopy(k *call, v jsonstream.Value) {
 	}
 	if !k.settled {
 		k.sum, k.encoded, k.settled = sum, encoded, true
+		if c.whole {
+			k.text, c.text = copied, nil // which is in use until the release
+		}
 		c.feed(k, copied)
 	}
 	if k.sum != sum || k.hasFirst && k.first != sum {

@@ -30,7 +30,9 @@ func (Dialect) Stream(r *provider.Request, sink provider.Sink, o provider.Option
 
 // Body implements [provider.Dialect].
 func (Dialect) Body(r *provider.Request, sink provider.Sink, o provider.Options) provider.Body {
-	return &body{calls: newCalls(r, sink, o)}
+	b := &body{calls: newCalls(r, sink, o)}
+	b.whole = true
+	return b
 }
 
 // ErrorBody implements [provider.Dialect].

@@ -1,6 +1,7 @@
 package openairesponses
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/stopgate/stopgate"
@@ -32,7 +33,7 @@ func (c *calls) settle(outcomes []provider.CallOutcome, response jsonstream.Valu
 		switch {
 		case args[i] == nil:
 		case k.kind == wire.Function:
-			if o.args, o.value = args[i], encoded[i]; !jsonstream.IsQuote(o.value, o.args) {
+			if o.args, o.value = args[i], encoded[i]; !k.isEncoded(o.args, o.value) {
 				o.value = quote(o.args, k.encoded.length)
 			}
 		case k.kind == wire.Custom:
@@ -64,6 +65,16 @@ func (c *calls) encodedArgs(response jsonstream.Value, at func(i int) *call) [][
 		}
 	}
 	return list
+}
+
+// isEncoded reports whether a string of the response, the last copy of a call's arguments, is the
+// text as [jsonstream.AppendQuote] writes it. There is one way to write an escape unless it is a long
+// one or a slash: without these, the string is that of the text which it was decoded to.
+func (k *call) isEncoded(args, encoded []byte) bool {
+	if k.text != nil && !bytes.Contains(encoded, []byte(`\u`)) && !bytes.Contains(encoded, []byte(`\/`)) {
+		return bytes.Equal(args, k.text)
+	}
+	return jsonstream.IsQuote(encoded, args)
 }
 
 // quote returns a text as a JSON string, in memory of approximately the right size: that of
