@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stopgate/stopgate"
@@ -68,6 +69,31 @@ func TestManyCommandRules(t *testing.T) {
 			t.Errorf("the generator has gone stale: %d of %d documents end with %v", modes[m], documents, m)
 		}
 	}
+}
+
+// Rules on command lines are compiled by the first evaluations that need them, which share a binding.
+func TestCommandRulesConcurrently(t *testing.T) {
+	const rules = 200
+	var b strings.Builder
+	for i := range rules {
+		fmt.Fprintf(&b, "{ arg = \"/c\", usage = \"tool%d status **\", mode = \"deny\" },\n", i)
+	}
+	bound := compile(t, "version = 1\n[tools.t.policy]\nrun = [\n"+b.String()+"]\n[tools.t.parameters]\nc = { type = \"command\" }\n").Bind(stopgate.Call{Tool: "t"})
+	var all sync.WaitGroup
+	for from := range 4 {
+		all.Go(func() {
+			for i := range rules {
+				n := (i + from*7) % rules
+				e := bound.Evaluate()
+				e.Feed(fmt.Appendf(nil, `{"c":"git log && tool%d status; $X a"}`, n))
+				if v := e.Close(stopgate.Ended); v.Mode != stopgate.Deny || v.Rule == nil || v.Rule.Index != n {
+					t.Errorf("rule %d: %v", n, v)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
 }
 
 func spellLine(v stopgate.Verdict) string {
