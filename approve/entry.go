@@ -37,6 +37,8 @@ type Entry struct {
 	Principal stopgate.Principal `json:"principal,omitempty"`
 	Server    stopgate.ServerID  `json:"server,omitempty"`
 	Surface   stopgate.Surface   `json:"surface,omitempty"`
+	// KnownServer is that of the [gate.View].
+	KnownServer stopgate.ServerID `json:"known_server,omitempty"`
 
 	// Mode is ask or edit; the next fields give the reason.
 	Mode    stopgate.Mode     `json:"mode"`

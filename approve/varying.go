@@ -12,7 +12,7 @@ import (
 // varying returns pointers to the parameters of the tool that a grant may leave open. There are none if one
 // of them is the reason of the question.
 func (e Entry) varying() (pointers []string) {
-	for _, name := range knowntools.Varying(string(e.Tool), string(e.Server)) {
+	for _, name := range knowntools.Varying(string(e.Tool), string(e.Server), string(e.KnownServer)) {
 		pointer := "/" + name
 		if e.Pointer == pointer || strings.HasPrefix(e.Pointer, pointer+"/") {
 			return nil

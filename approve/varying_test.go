@@ -101,3 +101,23 @@ func TestNotVarying(t *testing.T) {
 		}
 	}
 }
+
+// A server that an operator's file names as a listed one lets the same values vary; one whose tools only have such names does not.
+func TestVaryingOfServers(t *testing.T) {
+	for known, varies := range map[stopgate.ServerID]bool{"filesystem": true, "": false, "fetch": false} {
+		for _, tool := range []stopgate.ToolName{"write_file", "files__write_file"} {
+			v := askedAbout("path /path Makefile", "text /content a")
+			v.Call.Tool, v.Binding.Tool, v.Call.Server, v.Binding.Server, v.KnownServer = tool, tool, "files", "files", known
+			then := askedAbout("path /path Makefile", "text /content b")
+			then.Call, then.Binding, then.KnownServer = v.Call, v.Binding, known
+			then.Binding.Args = "other"
+			open := false
+			for _, x := range approve.Extensions(v) {
+				open = open || answersWith(t, x, v, then)
+			}
+			if open != varies {
+				t.Errorf("%s of files, known as %q: other content passes: %t", tool, known, open)
+			}
+		}
+	}
+}

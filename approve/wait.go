@@ -316,7 +316,7 @@ func newEntry(v gate.View, now time.Time) Entry {
 	e := Entry{
 		ID: newID(), Proposal: v.Proposal, Parent: v.Parent,
 		Tool: c.Tool, CallID: c.ID, Session: c.Session, Turn: c.Turn, Agent: c.Agent,
-		Principal: c.Principal, Server: c.Server, Surface: c.Surface,
+		Principal: c.Principal, Server: c.Server, KnownServer: v.KnownServer, Surface: c.Surface,
 		Asked: now, Until: v.Until, Expires: v.Expires, State: Waiting,
 	}
 	e.show(v)

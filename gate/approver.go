@@ -81,6 +81,9 @@ type View struct {
 	Proposal stopgate.ProposalID
 	Parent   stopgate.ProposalID
 	Call     stopgate.Call // Args is empty, see below
+	// KnownServer is the name under which lists of known tools have the call's server, where the
+	// policy of an operator says that it is another one ([servers]); "" otherwise.
+	KnownServer stopgate.ServerID
 	// Verdict is the ask or edit, with the rule and the pointer that caused it.
 	Verdict stopgate.Verdict
 	// Args are the bytes that will run, "" until Complete.

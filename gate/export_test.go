@@ -124,6 +124,8 @@ func (s *scripted) Evaluate(flow.View) Evaluation {
 
 func (s *scripted) IsPath(jsonstream.Pointer) bool { return false }
 
+func (s *scripted) KnownServer() stopgate.ServerID { return "" }
+
 func (s *scripted) Unknown() (stopgate.Mode, bool) { return stopgate.Deny, false }
 
 func (s *scripted) Access() *stopgate.Access { return nil }

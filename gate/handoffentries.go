@@ -90,6 +90,9 @@ func (t *payloadRules) ResultMode(*jsonstream.Document, flow.View) stopgate.Verd
 // IsPath reports no paths.
 func (t *payloadRules) IsPath(jsonstream.Pointer) bool { return false }
 
+// KnownServer reports none: a handoff is no call of a server.
+func (t *payloadRules) KnownServer() stopgate.ServerID { return "" }
+
 type payloadEvaluation struct {
 	text  []byte
 	doc   jsonstream.Document

@@ -66,6 +66,9 @@ type Rules interface {
 	Access() *stopgate.Access
 	// IsPath reports whether the value at a pointer is a path.
 	IsPath(jsonstream.Pointer) bool
+	// KnownServer is the name under which lists of known tools have the call's server, "" if
+	// that is its own name or no operator's file names it.
+	KnownServer() stopgate.ServerID
 }
 
 // Evaluation evaluates the rules on one call while its arguments arrive. It belongs to

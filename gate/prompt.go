@@ -114,6 +114,9 @@ func (q *prompt) view() View {
 		Proposal: p.id, Parent: p.parent, Call: p.call, To: p.handoff.to, Verdict: *p.verdicts.latest(),
 		Received: p.args.received, Until: q.until, Expires: q.asked.Add(p.g.limits.Approval),
 	}
+	if p.bound.rules != nil {
+		v.KnownServer = p.bound.rules.KnownServer()
+	}
 	v.Origins = p.origins()
 	if p.args.final != nil {
 		v.Args, v.Complete, v.Binding, v.Missing = string(p.args.final), true, p.approval.binding(), p.sessions.missing()

@@ -1,12 +1,18 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/stopgate/stopgate"
+	"github.com/stopgate/stopgate/gate"
+	"github.com/stopgate/stopgate/internal/knowntools"
 	"github.com/stopgate/stopgate/internal/packs"
+	"github.com/stopgate/stopgate/internal/policy"
+	"github.com/stopgate/stopgate/internal/prove"
 )
 
 // A server that the policy gives to a pack has the rules of the pack on every surface, and only by that name.
@@ -114,5 +120,49 @@ func TestCommandsKnowNamesOfServers(t *testing.T) {
 	_, out, _ := runCommand("decide", "--policy", "p.toml", "--format", "json", "--as", "claude-code", "--tool", "mcp__gh__get_me", "--args", "{}")
 	if err := json.Unmarshal([]byte(out), &d); err != nil || d.Mode != "unattended" {
 		t.Errorf("decide after fmt: %v %s", err, out)
+	}
+}
+
+// viewer notes the name under which the server of a question is known, and declines.
+type viewer struct{ known *stopgate.ServerID }
+
+func (viewer) Abilities(context.Context, *stopgate.Call) gate.Abilities {
+	return gate.Abilities{Reachable: true}
+}
+
+func (w viewer) Approve(ctx context.Context, q *gate.Question) (gate.Answer, error) {
+	v, err := q.Complete(ctx)
+	*w.known = v.KnownServer
+	return v.Decline("anna"), err
+}
+
+// A question tells which listed server the call's one is, if a trusted file says so: what a grant may leave open depends on it.
+func TestQuestionsKnowNamesOfServers(t *testing.T) {
+	const named = "version = 1\nuse = [\"mcp/filesystem\"]\nservers = { files = \"mcp/filesystem\" }\n"
+	const asks = "version = 1\n[tools.\"*\"]\npolicy.run = \"ask\"\n"
+	for _, c := range []struct {
+		name  string
+		files []policy.Source
+		want  stopgate.ServerID
+	}{
+		{"trusted", []policy.Source{{Name: "a.toml", Text: []byte(named), Trusted: true}}, "filesystem"},
+		{"not trusted", []policy.Source{{Name: "a.toml", Text: []byte(asks), Trusted: true}, {Name: "b.toml", Text: []byte(named)}}, ""},
+		{"another name", []policy.Source{{Name: "a.toml", Text: []byte(strings.Replace(named, "files =", "fs =", 1)), Trusted: true}}, "not asked"},
+	} {
+		program, mistakes := prove.Compile(c.files, policy.Options{Root: "/srv/p", Known: knowntools.Recognise})
+		if program == nil {
+			t.Fatal(mistakes.Err())
+		}
+		known := stopgate.ServerID("not asked")
+		g, err := gate.New(program, gate.WithApprover(viewer{&known}), gate.WithDenyMode(gate.DenyToolResult))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := g.Decide(t.Context(), stopgate.Call{Tool: "files__write_file", Server: "files", Surface: stopgate.SurfaceMCP, Args: []byte(`{"path":"Makefile","content":"a"}`)}); err != nil {
+			t.Fatal(err)
+		}
+		if known != c.want {
+			t.Errorf("%s: known as %q, want %q", c.name, known, c.want)
+		}
 	}
 }

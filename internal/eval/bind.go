@@ -22,6 +22,7 @@ type Binding struct {
 	// emptyMeansNone: an empty argument text means no arguments (A14).
 	emptyMeansNone bool
 	definition     string
+	server         stopgate.ServerID // see KnownServer
 	// unknown: no file knows the tool; otherwise is the mode of its calls then.
 	unknown   bool
 	otherwise stopgate.Mode
@@ -69,9 +70,14 @@ func (p *Policies) Bind(c stopgate.Call) *Binding { return p.BindUnder(c, Circum
 // BindUnder is Bind under known circumstances.
 func (p *Policies) BindUnder(c stopgate.Call, under Circumstances) *Binding {
 	b := &binder{policies: p, call: c, under: under, out: new(Binding), matchers: make(matchers)}
+	b.out.server = p.servers[c.Server]
 	b.bind()
 	return b.out
 }
+
+// KnownServer returns the name under which lists of known tools have the call's server, if an operator's file has it under another
+// one, else "".
+func (b *Binding) KnownServer() stopgate.ServerID { return b.server }
 
 // Evaluate begins the evaluation of one call in a session of which no texts are known.
 func (b *Binding) Evaluate() *Evaluation { return b.EvaluateWith(nil) }

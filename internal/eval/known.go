@@ -36,10 +36,10 @@ type KnownTool struct {
 // Knowing sets the list of known tools, which declares the parameters of tools that no table of a
 // file declares. It must be called before the first Bind.
 func (p *Policies) Knowing(known KnownTools) *Policies {
-	p.known = known
-	if names := p.serverNames(); known != nil && len(names) > 0 {
+	p.known, p.servers = known, p.serverNames()
+	if known != nil && len(p.servers) > 0 {
 		p.known = func(call stopgate.Call) (KnownTool, bool) {
-			if is, ok := names[call.Server]; ok && is != "" {
+			if is := p.servers[call.Server]; is != "" {
 				if own, ok := strings.CutPrefix(string(call.Tool), string(call.Server)+"__"); ok {
 					call.Tool = stopgate.ToolName(string(is) + "__" + own)
 				}

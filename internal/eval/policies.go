@@ -37,8 +37,9 @@ type Policies struct {
 	// unknownTool is the mode of unknown tools if no operator sets it.
 	unknownTool stopgate.Mode
 	known       KnownTools
-	tests       []dataTest // conditions of rules on the session's data, by key
-	says        []string   // keys of the conditions of rules on the words of the person
+	servers     map[stopgate.ServerID]stopgate.ServerID // see serverNames
+	tests       []dataTest                              // conditions of rules on the session's data, by key
+	says        []string                                // keys of the conditions of rules on the words of the person
 	flows       []*Flow
 	groups      []groupTest // conditions of rules on groups, by key
 	// looksAtGroups is set if a condition on groups is in the situation of a call.

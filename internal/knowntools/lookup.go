@@ -2,6 +2,7 @@ package knowntools
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -105,13 +106,14 @@ func ForServer(server, tool string) *Tool {
 }
 
 // Varying returns the parameters of a tool whose values a grant may leave open, by the name of the tool and
-// of its server, "" for none: all rows of the name that have the parameter agree. A value of another
+// of its server, "" for none: all rows of the name that have the parameter agree. known is another name under which
+// the server is listed, as an operator's file says, or "". A value of another
 // meaning in it, such as a path, is not left open.
-func Varying(tool, server string) (names []string) {
+func Varying(tool, server, known string) (names []string) {
 	var rows []*Tool
 	if server == "" {
 		rows = ByName(tool)
-	} else if t := ForServer(server, strings.TrimPrefix(tool, server+"__")); t != nil {
+	} else if t := ForServer(cmp.Or(known, server), strings.TrimPrefix(tool, server+"__")); t != nil {
 		rows = []*Tool{t}
 	}
 	for _, row := range rows {

@@ -65,6 +65,18 @@ func (j *judge) evaluate(call stopgate.Call, args []byte) *eval.Evaluation {
 	return j.bound(call, factsOf(call), args)
 }
 
+// binding returns the binding of a call; it is kept for further calls with the same facts.
+func (j *judge) binding(call stopgate.Call) *eval.Binding { return j.bindingOf(call, factsOf(call)) }
+
+func (j *judge) bindingOf(call stopgate.Call, facts string) *eval.Binding {
+	b := j.bindings[facts]
+	if b == nil {
+		b = j.program.Bind(call)
+		j.bindings[facts] = b
+	}
+	return b
+}
+
 // anywhere leaves out the session of a call, unless some sessions have other rules.
 func (j *judge) anywhere(call stopgate.Call) stopgate.Call {
 	if j.policy.Options.Rollout.Previous == nil {
@@ -74,12 +86,7 @@ func (j *judge) anywhere(call stopgate.Call) stopgate.Call {
 }
 
 func (j *judge) bound(call stopgate.Call, facts string, args []byte) *eval.Evaluation {
-	b := j.bindings[facts]
-	if b == nil {
-		b = j.program.Bind(call)
-		j.bindings[facts] = b
-	}
-	e := b.Evaluate()
+	e := j.bindingOf(call, facts).Evaluate()
 	e.Feed(args)
 	e.Close(stopgate.Ended)
 	return e

@@ -52,7 +52,7 @@ func (r *Result) approve(e *evidence, redactor *audit.Redactor) {
 		r.Odd++
 		return
 	}
-	k := &known{evidence: e, call: call}
+	k := &known{evidence: e, call: call, server: r.declared.binding(r.declared.anywhere(call)).KnownServer()}
 	if k.units, ok = r.declared.unitsOf(k, leaves, evaluation); !ok || len(k.units) == 0 {
 		r.Elsewhere++
 		return

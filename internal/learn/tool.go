@@ -50,7 +50,7 @@ func (t *toolCalls) listed() bool { return len(knowntools.ByName(string(t.name))
 // varying returns the parameters that the rows of known tools let vary, for the servers of all calls.
 func (t *toolCalls) varying() (names []string) {
 	for i, k := range t.calls {
-		row := knowntools.Varying(string(t.name), string(k.call.Server))
+		row := knowntools.Varying(string(t.name), string(k.call.Server), string(k.server))
 		if i == 0 {
 			names = slices.Clone(row)
 		}

@@ -12,8 +12,10 @@ import (
 // known is an approved call that the policy still asks about, and that rules can permit.
 type known struct {
 	*evidence
-	call  stopgate.Call
-	units []unit
+	call stopgate.Call
+	// server is the name of the call's server in lists of known tools, "" if it is its own.
+	server stopgate.ServerID
+	units  []unit
 }
 
 // unit is the part of a call that one rule permits: the call, or one simple command of its line.

@@ -26,10 +26,7 @@ func QuestionsOf(ctx context.Context, db *database.DB, since, until int64, rules
 		}
 		var without int
 		found, err := tx.Get([]any{&without}, "SELECT 1 FROM audit_rows WHERE class = 0 LIMIT 1")
-		if err == nil && !found && rules != nil {
-			found, err = tx.Get([]any{&without}, "SELECT 1 FROM audit_classes WHERE members ->> 'rule_id' IS NULL LIMIT 1")
-		}
-		ok = !found && q.p.converted >= q.p.old
+		ok = !found && q.p.converted >= q.p.old && (rules == nil || !q.p.anyRule)
 		return err
 	})
 	if err != nil {

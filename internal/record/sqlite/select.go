@@ -35,6 +35,7 @@ type plan struct {
 	old, converted int64   // see [Tables]
 	classes        []int64 // sorted, with unclassed; nil for all
 	list           string  // of the classes in JSON
+	anyRule        bool    // a class of the file names no rule, so that its rows may have any
 }
 
 const selectBounds = "SELECT newest, behind, old, converted, coalesce((SELECT min(seq) FROM audit_rows), 0), coalesce((SELECT max(seq) FROM audit_rows), 0) FROM audit_chain"
@@ -89,6 +90,7 @@ func (p *plan) findClasses(tx *database.Tx) error {
 		if err != nil {
 			return fmt.Errorf("class %d of audit rows: %w", id, err)
 		}
+		p.anyRule = p.anyRule || c.RuleID == ""
 		if (p.Class == nil || p.Class(r)) && (p.Rules == nil || c.RuleID == "" || slices.Contains(p.Rules, c.RuleID)) {
 			p.classes = append(p.classes, id)
 		}

@@ -21,6 +21,7 @@ import (
 // Call is a call and what a person answers when the gate asks about it.
 type Call struct {
 	Session, Tool string
+	Server        stopgate.ServerID
 	Args          []byte
 	No            bool // the person declines
 	By            string
@@ -111,7 +112,7 @@ func (g *Gate) Record(ctx context.Context, r *stopgate.Record) error {
 
 // bound is a call as the gate sees it.
 func (g *Gate) bound(c Call) stopgate.Call {
-	return stopgate.Call{Tool: stopgate.ToolName(c.Tool), Session: stopgate.SessionID(c.Session), Surface: stopgate.SurfaceGateway, Definition: g.Definitions[c.Tool]}
+	return stopgate.Call{Tool: stopgate.ToolName(c.Tool), Session: stopgate.SessionID(c.Session), Server: c.Server, Surface: stopgate.SurfaceGateway, Definition: g.Definitions[c.Tool]}
 }
 
 // Decide passes calls through the gate and returns the rows and the mode of each call.
