@@ -16,7 +16,7 @@ const MaxProgram = 8 << 10
 // Program is a word that may name a program, read once for all usages.
 type Program struct {
 	Word shell.Word
-	base []byte // the last component of its text
+	base []byte // the last component of its text, nil if it is too long for the name of a program
 	// folded is the text in lower case, nil if it has bytes beyond ASCII, which fold in more than
 	// one way.
 	folded []byte
@@ -24,12 +24,14 @@ type Program struct {
 	any    bool           // its wildcards cannot be read
 }
 
-// ReadProgram reads a word that may name a program.
+// ReadProgram reads a word that may name a program. Its time is bounded, whatever the length of the word: a line has as
+// many such words as bytes, each the rest of the one before.
 func ReadProgram(w *shell.Word) Program {
-	p := Program{Word: *w, base: programs.Base(w.Text)}
+	p := Program{Word: *w}
 	if p.long() {
 		return p
 	}
+	p.base = programs.Base(w.Text)
 	p.folded = foldedASCII(w.Text)
 	if w.Glob {
 		globs, err := glob.Parse(string(p.base), false)
