@@ -96,19 +96,12 @@ func (t *Test) command(v *Value, i int) bool {
 	if !t.Restrictive {
 		return l.Plain && i < len(l.Commands) && t.grants(v, i)
 	}
-	if t.written(v) {
+	if (t.text != nil || t.odd || v.OtherLine() != nil) && v.whole(t) {
 		return true
 	}
 	if i < len(l.Commands) {
 		for k := i; k < l.Commands[i].End; k++ {
 			if t.suspects(v, l, k) {
-				return true
-			}
-		}
-	}
-	if other := v.OtherLine(); other != nil {
-		for k := range other.Commands {
-			if t.suspects(v, other, k) {
 				return true
 			}
 		}

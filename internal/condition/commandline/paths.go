@@ -86,14 +86,7 @@ func (t *PathTest) command(v *Value, i int) bool {
 			}
 		}
 	}
-	if other := v.OtherLine(); other != nil {
-		for k := range other.Commands {
-			if t.suspects(v, other, k) {
-				return true
-			}
-		}
-	}
-	return false
+	return v.OtherLine() != nil && v.whole(t)
 }
 
 func (t *PathTest) grants(v *Value, l *shell.Line, i int) bool {

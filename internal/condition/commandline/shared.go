@@ -89,13 +89,13 @@ func (v *Value) shares(l *shell.Line) *shared {
 }
 
 // beginnings returns the positions of a command at which a program may be named, at most
-// [maxBeginnings]. more is set if there are others.
+// [maxBeginnings], and less if their words exceed [maxBegun]. more is set if there are others.
 func (v *Value) beginnings(l *shell.Line, i int) (list []beginning, more bool) {
 	f := v.shares(l).command(i)
 	if f.begun == unlisted {
 		f.begun = complete
 		eachBeginning(&l.Commands[i], func(first *shell.Word, operands []shell.Word) bool {
-			if len(f.beginnings) == maxBeginnings {
+			if len(f.beginnings) == maxBeginnings || len(f.beginnings) > 0 && !v.affords(first, operands) {
 				f.begun = partial
 				return false
 			}
@@ -104,6 +104,15 @@ func (v *Value) beginnings(l *shell.Line, i int) (list []beginning, more bool) {
 		})
 	}
 	return f.beginnings, f.begun == partial
+}
+
+// affords reports whether the words at another position are within [maxBegun].
+func (v *Value) affords(first *shell.Word, operands []shell.Word) bool {
+	v.begun += len(first.Text)
+	for i := 0; i < len(operands) && v.begun <= maxBegun; i++ {
+		v.begun += 1 + len(operands[i].Text)
+	}
+	return v.begun <= maxBegun
 }
 
 // paths returns the words of a command that may name a file, and the targets of its redirections. ok

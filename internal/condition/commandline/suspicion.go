@@ -92,30 +92,6 @@ func eachAssigned(w *shell.Word, following []shell.Word, yield func(first *shell
 	return true
 }
 
-// written reports whether the line as a text satisfies the condition. It is evaluated once for all
-// commands of the line.
-func (t *Test) written(v *Value) bool {
-	if t.text == nil && !t.odd {
-		return false
-	}
-	for _, w := range v.written {
-		if w.test == t {
-			return w.hit
-		}
-	}
-	hit := t.raw(v.text)
-	if len(v.written) < maxWritten {
-		v.written = append(v.written, writtenForm{t, hit})
-	}
-	return hit
-}
-
-// writtenForm is the result of a condition for a line as a text.
-type writtenForm struct {
-	test *Test
-	hit  bool
-}
-
 // raw evaluates the line as a text.
 func (t *Test) raw(line []byte) bool {
 	trimmed := bytes.TrimSpace(line)
@@ -168,9 +144,9 @@ const (
 	// maxBeginnings is the maximum number of positions in one command at which conditions that
 	// compare texts are evaluated. A command with more positions is unknown to them.
 	maxBeginnings = 256
-	// maxWritten is the number of conditions whose results for a line as a text are kept for its other
-	// commands: a search among more takes longer than another evaluation.
-	maxWritten = 32
+	// maxBegun is the maximum number of bytes of the words at all these positions of a line, beyond the
+	// first of each command. A command with more is unknown to the conditions, too.
+	maxBegun = 1 << 20
 	// maxValueWords is the number of words after NAME=VALUE that count as words of the command in
 	// VALUE.
 	maxValueWords = 64

@@ -24,8 +24,9 @@ type Value struct {
 	hasOther              bool
 	links                 pathform.LinkCache
 
-	lists   [2]shared // of commands and of others
-	written []writtenForm
+	lists  [2]shared // of commands and of others
+	begun  int       // bytes of the words at listed positions at which a program may be named
+	wholes wholeForms
 	// candidates are those of all named paths, one after the other.
 	candidates []*condition.Value
 	joined     []byte // scratch memory for words that are compared as a text
@@ -49,7 +50,8 @@ func (v *Value) Derive(of *condition.Value) {
 	v.text, v.valid = of.Text(), of.Valid()
 	v.lineKnown, v.otherKnown = false, false
 	v.named, v.more, v.links = 0, nil, pathform.LinkCache{}
-	v.written, v.candidates = v.written[:0], v.candidates[:0]
+	v.candidates, v.begun = v.candidates[:0], 0
+	v.wholes.reset()
 	if cap(v.joined) > keptJoined {
 		v.joined = nil
 	}

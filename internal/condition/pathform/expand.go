@@ -185,6 +185,9 @@ func AddVisiblePattern(n *automaton.NFA, at int, c string) int {
 	if c == "" || c[0] != '*' && c[0] != '?' {
 		return AddComponentPattern(n, at, c)
 	}
+	for strings.HasPrefix(c, "**") {
+		c = c[1:]
+	}
 	inside, end := n.State(), n.State()
 	n.Edge(at, glob.Component.Minus(automaton.Single('.')), inside)
 	if c[0] == '*' {

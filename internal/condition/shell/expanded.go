@@ -199,3 +199,31 @@ func (r *strictReader) remark() bool {
 	}
 	return true
 }
+
+// maxWild is the maximum length of the words with wildcards of a line in bytes: each condition on paths builds the set of
+// names that such a word may become. A line with more sets Excess.
+const maxWild = 8 << 10
+
+// expandable reports whether the words with wildcards of the line are within [maxWild]. The others become words of which
+// nothing is known.
+func (l *Line) expandable() bool {
+	total := 0
+	within := func(w *Word) {
+		if !w.Glob {
+			return
+		}
+		if total += len(w.Text); total > maxWild {
+			*w = Word{}
+		}
+	}
+	for i := range l.Commands {
+		c := &l.Commands[i]
+		for k := range c.Words {
+			within(&c.Words[k])
+		}
+		for k := range c.Redirects {
+			within(&c.Redirects[k].Target)
+		}
+	}
+	return total <= maxWild
+}

@@ -29,6 +29,7 @@ func TestE25_Growth(t *testing.T) {
 		{"", ";", "", false}, {"", "$(", "", false}, {"", "`", "", false}, {"", "\\", "", false}, {"", "{a,b}", "", false}, {"", "{a,", "", false}, {"", "cat <<E\n", "", false}, {"", "$((", "", false}, {"", "(", "", false},
 		{"cat ", "../", "x", false}, {"", "cd a;", "cat x", false}, {"cat", " a", "", false}, {"ls ", "a=", "", false}, {"ls", "|ls", "", false}, {"find", " -exec ls ;", "", false}, {"ls ", "'", "", false}, {"ls ", "$'\\x41'", "", false},
 		{"", "f(){ ", "", false}, {"", "# a\n", "", false}, {"git", " -c a=b", " log", false}, {"", "sh -c 'a';", "", false}, {"watch ", "'a;b' ", "", false},
+		{"", "a[0]=", "", true}, {"x \"", "*", "", true}, {"ls", " *.a", "", true}, {"cat <", "*", "", true},
 	} {
 		const size = 140 << 10
 		one, _ := weigh(c.head + strings.Repeat(c.unit, size/len(c.unit)) + c.tail)

@@ -20,7 +20,7 @@ type Line struct {
 	// Complete is false if Commands may lack commands: the text could not be parsed, or it runs
 	// computed text.
 	Complete bool
-	// Excess is set if nested commands, or files put into directories, exceed the limits.
+	// Excess is set if nested commands, files put into directories, or words with wildcards exceed the limits.
 	// Restrictive conditions then have to match the line.
 	Excess bool
 
@@ -151,7 +151,7 @@ func (l *Line) finish() {
 			placed += len(c.Directories()) * len(c.Words)
 		}
 	}
-	if placed > maxPlaced {
+	if placed > maxPlaced || !l.expandable() {
 		l.Plain, l.Complete, l.Excess = false, false, true
 	}
 	l.Plain = l.Plain && l.Complete && len(l.Commands) > 0

@@ -106,4 +106,9 @@ func keyOf(name string) string {
 	return strings.ToLower(name)
 }
 
-func equalFold(b []byte, s string) bool { return strings.EqualFold(string(b), s) }
+// maxFolded is the largest ratio of the lengths of two texts that fold to each other: the Kelvin sign has three bytes, and k one.
+const maxFolded = 3
+
+func equalFold(b []byte, s string) bool {
+	return len(b) <= maxFolded*len(s) && strings.EqualFold(string(b), s)
+}

@@ -5,9 +5,15 @@ import (
 	"github.com/stopgate/stopgate/internal/condition/shell/programs"
 )
 
+// maxSettled is the maximum number of commands of a line that is searched for settings, which is done for every cd in it.
+const maxSettled = 256
+
 // Settled reports whether no command after command i obeys settings of the directory in which it
-// works.
+// works. It is false for a line with very many commands.
 func Settled(l *shell.Line, i int) bool {
+	if len(l.Commands) > maxSettled {
+		return false
+	}
 	for k := i + 1; k < len(l.Commands); k++ {
 		c := &l.Commands[k]
 		if len(c.Words) == 0 || !programs.Settled.Has(string(c.Words[0].Text)) {
@@ -25,8 +31,11 @@ var readsRepository = programs.Words{
 
 // SettledInRepository is Settled for a directory in which git finds the repository that it finds
 // in the root: git is settled there too, as long as no command of the line writes files, which
-// could make the directory a repository.
+// could make the directory a repository. It is false for a line with very many commands.
 func SettledInRepository(l *shell.Line) bool {
+	if len(l.Commands) > maxSettled {
+		return false
+	}
 	for k := range l.Commands {
 		c := &l.Commands[k]
 		switch {
