@@ -25,7 +25,7 @@ func TestGrowthOfLines(t *testing.T) {
 		command(line)
 		return cpu.Time() - before
 	}
-	const size, times = 8 << 10, 8
+	const size, times = 4 << 10, 8
 	for _, c := range []struct{ head, unit, tail string }{
 		{"", "a\x00", ""}, {"x '", "=", "'"}, {"x '", "a=", " b'"}, {"", "cd a;", ""}, {"x \"", "*", ""}, {"", "a[0]=", ""}, {"", "command ", ""}, {"", "[[ ", ""},
 		{"", "sudo ", ""}, {"", "timeout 1 ", ""}, {"", "env a=b ", ""}, {"", "eval ", ""}, {"", "git -C a ", ""}, {"", "docker ", ""}, {"", "> a ", ""}, {"cat <<E\n", "$(a)", ""},

@@ -276,7 +276,9 @@ func Add(n *automaton.NFA, from int, tokens []Token, star automaton.Set, fold fu
 		}
 		switch tokens[i].Kind {
 		case Star:
-			from = n.Loop(from, star)
+			if i == 0 || tokens[i-1].Kind != Star {
+				from = n.Loop(from, star)
+			}
 			continue
 		case Except:
 			members := tokens[i].except

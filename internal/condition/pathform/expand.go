@@ -146,8 +146,12 @@ func firstBraces(s string) (open, end int, commas []int) {
 	return -1, 0, nil
 }
 
+// maxPattern is the length in bytes from which on a value with wildcards is any path to the conditions: whether all its
+// names are in a directory takes time with the square of its length.
+const maxPattern = 1 << 10
+
 // ValuePattern builds the set of paths that a value with wildcards may match, folded; too large if
-// its syntax is unknown. dots is set if a wildcard also matches the dot at the start of a name.
+// its syntax is unknown or it is longer than maxPattern. dots is set if a wildcard also matches the dot at the start of a name.
 func ValuePattern(path string, dots bool) *automaton.NFA {
 	n := automaton.New()
 	n.Accept(AddValuePattern(n, path, dots))
@@ -156,6 +160,9 @@ func ValuePattern(path string, dots bool) *automaton.NFA {
 
 // AddValuePattern adds that set and returns its end state.
 func AddValuePattern(n *automaton.NFA, path string, dots bool) int {
+	if len(path) > maxPattern {
+		return n.Loop(0, automaton.Any)
+	}
 	at, components := 0, strings.Split(spelling.Fold(path), "/")
 	for i, c := range components {
 		if c == "**" { // precedes its separator: "a/**" also matches "a"
@@ -184,9 +191,6 @@ func AddValuePattern(n *automaton.NFA, path string, dots bool) int {
 func AddVisiblePattern(n *automaton.NFA, at int, c string) int {
 	if c == "" || c[0] != '*' && c[0] != '?' {
 		return AddComponentPattern(n, at, c)
-	}
-	for strings.HasPrefix(c, "**") {
-		c = c[1:]
 	}
 	inside, end := n.State(), n.State()
 	n.Edge(at, glob.Component.Minus(automaton.Single('.')), inside)
