@@ -89,11 +89,21 @@ func mayClimb(path string) bool {
 }
 
 // braceWords expands the braces of a word as a shell does. A range {1..9} becomes "*". ok is false
-// if there are more than limit words.
+// if there are more than limit words, or more groups than [maxGroups].
 func braceWords(s string, limit int) (words []string, ok bool) {
+	return expandGroups(s, limit, maxGroups)
+}
+
+// maxGroups is the maximum number of groups of braces that are expanded in one word.
+const maxGroups = 64
+
+func expandGroups(s string, limit, groups int) (words []string, ok bool) {
 	open, end, commas := firstBraces(s)
-	if open < 0 {
+	switch {
+	case open < 0:
 		return []string{s}, true
+	case groups == 0:
+		return nil, false
 	}
 	var parts []string
 	if len(commas) == 0 {
@@ -106,7 +116,7 @@ func braceWords(s string, limit int) (words []string, ok bool) {
 		}
 	}
 	for _, part := range parts {
-		inner, fits := braceWords(s[:open]+part+s[end+1:], limit-len(words))
+		inner, fits := expandGroups(s[:open]+part+s[end+1:], limit-len(words), groups-1)
 		words = append(words, inner...)
 		if !fits || len(words) > limit {
 			return words[:min(limit, len(words))], false
@@ -118,32 +128,39 @@ func braceWords(s string, limit int) (words []string, ok bool) {
 // firstBraces finds the first group that a shell would expand: it contains a comma or a range. open
 // is -1 if there is none.
 func firstBraces(s string) (open, end int, commas []int) {
-	for open = 0; open < len(s); open++ {
-		if s[open] != '{' {
-			continue
-		}
-		depth := 0
-		commas = commas[:0]
-	group:
-		for end = open; end < len(s); end++ {
-			switch s[end] {
-			case '{':
-				depth++
-			case ',':
-				if depth == 1 {
-					commas = append(commas, end)
-				}
-			case '}':
-				if depth--; depth == 0 {
-					break group
-				}
+	var groups []braces // that are open, each in the one before
+	open, dots := -1, -1
+	for i := range len(s) {
+		switch s[i] {
+		case '.':
+			if i > 0 && s[i-1] == '.' {
+				dots = i - 1
+			}
+		case '{':
+			groups = append(groups, braces{open: i})
+		case ',':
+			if n := len(groups); n > 0 {
+				groups[n-1].commas = append(groups[n-1].commas, i)
+			}
+		case '}':
+			n := len(groups)
+			if n == 0 {
+				continue
+			}
+			g := groups[n-1]
+			groups = groups[:n-1]
+			if (len(g.commas) > 0 || dots >= g.open) && (open < 0 || g.open < open) {
+				open, end, commas = g.open, i, g.commas
 			}
 		}
-		if end < len(s) && (len(commas) > 0 || strings.Contains(s[open:end], "..")) {
-			return open, end, commas
-		}
 	}
-	return -1, 0, nil
+	return open, end, commas
+}
+
+// braces is a group of braces: where it opens, and its commas that are in no group inside it.
+type braces struct {
+	open   int
+	commas []int
 }
 
 // maxPattern is the length in bytes from which on a value with wildcards is any path to the conditions: whether all its

@@ -261,8 +261,18 @@ func (p *List) answer(line int) (protection condition.Protection, entry string) 
 // touched returns the first line that a canonical path matches.
 func (p *List) touched(canonical []byte, high bool) (first int) {
 	first = len(p.lines)
+	var tried [4]uint64 // a bit for each line: a path may have the name of one very often
 	p.names().each(canonical, high, func(line int) {
-		if line < first && p.lineTest(p.lines[line]).Holds(canonical, high) {
+		if line >= first {
+			return
+		}
+		if at, bit := line/64, uint64(1)<<(line%64); at < len(tried) {
+			if tried[at]&bit != 0 {
+				return
+			}
+			tried[at] |= bit
+		}
+		if p.lineTest(p.lines[line]).Holds(canonical, high) {
 			first = line
 		}
 	})
