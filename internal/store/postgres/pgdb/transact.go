@@ -66,11 +66,14 @@ func (w *writer) connect(ctx context.Context) error {
 	return nil
 }
 
+// retireTime is how long a process that ends waits for the server to release its locks.
+const retireTime = time.Second
+
 // retire gives back the locks of the session, so that the next process has them at once: the server ends
 // a connection some time after its client has.
 func (w *writer) retire() {
 	if w.conn != nil && !w.conn.IsClosed() {
-		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+		ctx, cancel := context.WithTimeout(context.Background(), retireTime)
 		defer cancel()
 		_, _ = w.conn.Exec(ctx, "SELECT pg_advisory_unlock_all()") // they end with the connection otherwise
 	}
