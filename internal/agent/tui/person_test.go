@@ -142,3 +142,13 @@ func (p *person) sees(texts ...string) string {
 	}
 	return p.screen.String()
 }
+
+// loses waits until the screen does not contain a text any more: it is drawn in several writes.
+func (p *person) loses(text string) {
+	p.T.Helper()
+	for end := time.Now().Add(15 * time.Second); strings.Contains(p.screen.String(), text); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			p.T.Fatalf("%q still is on the screen:\n%s", text, p.screen)
+		}
+	}
+}
