@@ -57,10 +57,14 @@ def calls() -> list[tuple[str, str]]:
     return found + [draw(of) for _ in range(COUNT - len(found))]
 
 
-def compare(about: tuple[str, str], outcome: AsyncOutcome, want: dict[str, Any]) -> None:
-    """Where the batch reports a question there is no person here."""
+def compare(about: tuple[str, str], outcome: AsyncOutcome, want: dict[str, Any], stream: bool) -> None:
+    """Where the batch reports a question there is no person here.
+
+    A question about a streamed call is asked, and refused, before the call ends in the middle.
+    """
     assert outcome.status == {"unattended": "allowed", "skip": "skipped"}.get(want["mode"], "denied"), about
-    if want["mode"] in ("ask", "edit"):
+    early = stream and want["code"] == "truncated_arguments" and outcome.code == "no_approver"
+    if want["mode"] in ("ask", "edit") or early:
         assert outcome.code == "no_approver", about
         return
     rule = outcome.rule.line if outcome.rule else None
@@ -97,7 +101,7 @@ def test_every_outcome_is_that_of_a_batch(program: str, state: pathlib.Path) -> 
                 for i in todo:
                     tool, text = proposed[i]
                     outcome = await (streamed(gate, tool, text, 1 + i % 64) if stream else gate.decide(tool, text))
-                    compare(proposed[i], outcome, want[i])
+                    compare(proposed[i], outcome, want[i], stream)
 
             await asyncio.gather(*[work(stream=i % 8 == 0) for i in range(32)])
 

@@ -78,12 +78,16 @@ function batch(calls: readonly Proposed[]): Reported[] {
   return output.trimEnd().split("\n").map((line) => JSON.parse(line) as Reported);
 }
 
-/** Compares an outcome with the report about its call. Where a batch reports a question, there is no person here. */
-function compare(call: Proposed, outcome: Outcome, want: Reported): void {
+/**
+ * Compares an outcome with the report about its call. Where a batch reports a question, there is no person here; and a
+ * question about a streamed call is asked, and refused, before the call ends in the middle.
+ */
+function compare(call: Proposed, outcome: Outcome, want: Reported, streamed: boolean): void {
   const about = JSON.stringify(call).slice(0, 300);
   const status = { unattended: "allowed", skip: "skipped" }[want.mode] ?? "denied";
   assert.equal(outcome.status, status, about);
-  if (want.mode === "ask" || want.mode === "edit") assert.equal(outcome.code, "no_approver", about);
+  const early = streamed && want.code === "truncated_arguments" && outcome.code === "no_approver";
+  if (want.mode === "ask" || want.mode === "edit" || early) assert.equal(outcome.code, "no_approver", about);
   else assert.deepEqual([outcome.code, outcome.public, outcome.mode, outcome.decidedAt, outcome.rule?.line], [want.code, want.public, want.mode, want.decided_at, want.rule?.line], about);
   if (outcome.allowed) assert.deepEqual(JSON.parse(outcome.argsText), JSON.parse(call.raw), about);
 }
@@ -101,7 +105,7 @@ test("10,000 random and recorded calls have the outcome, code, text, arguments a
       const call = calls[i] as Proposed;
       const outcome = streamed ? await stream(call) : await gate.decide(call.tool, call.raw);
       statuses.add(outcome.status);
-      compare(call, outcome, want[i] as Reported);
+      compare(call, outcome, want[i] as Reported, streamed);
     }
   };
   const stream = async ({ tool, raw }: Proposed): Promise<Outcome> => {
