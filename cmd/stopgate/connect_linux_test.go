@@ -236,7 +236,8 @@ func TestConnectAfterTheGateDied(t *testing.T) {
 	r.id++
 	fmt.Fprintf(r.in, waiting, r.id, asked["id"])
 	gateAt(t, gates(t, state)[0]).Kill()
-	if f := r.next(); f["error"] == nil {
+	// A request that had not left the relay yet goes to the next gate, which has no such call.
+	if f := r.next(); f["error"] == nil && f["status"] != 404.0 {
 		t.Errorf("%v", f)
 	}
 	r.wants(r.send("POST", "/v1/sessions/"+id+"/facts", `{"spoke":true}`, own[:2]...), 204)
