@@ -1,5 +1,7 @@
 package commandline
 
+import "github.com/stopgate/stopgate/internal/condition/shell"
+
 // wholeForms are the results of conditions for the parts of a line that belong to no single command: its text, and the
 // commands of its other form. A condition that is evaluated for every command of the line evaluates them once.
 type wholeForms struct {
@@ -48,26 +50,21 @@ func (v *Value) whole(t wholeTest) bool {
 
 // whole reports whether the line as a text, or a command of its other form, satisfies the condition.
 func (t *Test) whole(v *Value) bool {
-	if (t.text != nil || t.odd) && t.raw(v.text) {
-		return true
-	}
-	if other := v.OtherLine(); other != nil {
-		for k := range other.Commands {
-			if t.suspects(v, other, k) {
-				return true
-			}
-		}
-	}
-	return false
+	return (t.text != nil || t.odd) && t.raw(v.text) || otherHolds(v, t.suspects)
 }
 
 // whole reports whether a command of the line's other form satisfies the condition.
-func (t *PathTest) whole(v *Value) bool {
-	if other := v.OtherLine(); other != nil {
-		for k := range other.Commands {
-			if t.suspects(v, other, k) {
-				return true
-			}
+func (t *PathTest) whole(v *Value) bool { return otherHolds(v, t.suspects) }
+
+// otherHolds reports whether a condition holds for a command of the line's other form.
+func otherHolds(v *Value, suspects func(v *Value, l *shell.Line, i int) bool) bool {
+	other := v.OtherLine()
+	if other == nil {
+		return false
+	}
+	for i := range other.Commands {
+		if suspects(v, other, i) {
+			return true
 		}
 	}
 	return false

@@ -204,9 +204,9 @@ func (r *strictReader) remark() bool {
 // names that such a word may become. A line with more sets Excess.
 const maxWild = 8 << 10
 
-// expandable reports whether the words with wildcards of the line are within [maxWild]. The others become words of which
-// nothing is known.
-func (l *Line) expandable() bool {
+// limitWildcards keeps the words with wildcards of the line up to [maxWild], and replaces the others by words of unknown text.
+// It reports whether it kept all.
+func (l *Line) limitWildcards() bool {
 	total := 0
 	within := func(w *Word) {
 		if !w.Glob {

@@ -151,7 +151,7 @@ func (l *Line) finish() {
 			placed += len(c.Directories()) * len(c.Words)
 		}
 	}
-	if placed > maxPlaced || !l.expandable() {
+	if placed > maxPlaced || !l.limitWildcards() {
 		l.Plain, l.Complete, l.Excess = false, false, true
 	}
 	l.Plain = l.Plain && l.Complete && len(l.Commands) > 0
